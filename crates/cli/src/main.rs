@@ -1,0 +1,41 @@
+//! The `attractor` command: one file a verb under `verb/`.
+
+mod verb;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Learn the dynamics of a chaotic system from its time series, run them forward, and take them apart.
+#[derive(Debug, Parser)]
+#[command(name = "attractor", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    verb: verb::Verb,
+}
+
+/// Exit code for a mistake of the user; what nature did (a diverged run) is 1.
+const MISTAKE: u8 = 2;
+
+fn main() -> ExitCode {
+    match Cli::parse().verb.run(&mut io::stdout().lock()) {
+        Ok(code) => code,
+        // The reader of our output has seen enough, as in `attractor list | head`.
+        Err(attractor::Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            report(&error, &mut io::stderr().lock());
+            ExitCode::from(MISTAKE)
+        }
+    }
+}
+
+/// Prints what went wrong and what to do next; nothing is left to do if standard error is closed too.
+fn report(error: &attractor::Error, to: &mut impl Write) {
+    let _ = writeln!(to, "error: {error}");
+    if let Some(hint) = error.hint() {
+        let _ = writeln!(to, "hint: {hint}");
+    }
+}

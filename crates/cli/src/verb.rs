@@ -1,0 +1,23 @@
+//! The verbs, one file each: what is typed, then what it calls.
+
+mod list;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use attractor::Error;
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    List(list::List),
+}
+
+impl Verb {
+    /// Runs the verb; data go to `out`.
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        match self {
+            Verb::List(list) => list.run(out),
+        }
+    }
+}

@@ -1,0 +1,620 @@
+//! A recording: one or more trajectories of unequal length over the same N named channels and K named external
+//! inputs, sampled every Δt, with missing values and gaps.
+//!
+//! A missing value is NaN. A gap is a place between two rows of a trajectory where more time passed than Δt; rows
+//! between gaps form a *segment*, and nothing that assumes equal steps may cross its ends.
+
+use std::ops::Range;
+
+/// A recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    channels: Vec<Channel>,
+    inputs: Vec<Channel>,
+    step: Step,
+    trajectories: Vec<Trajectory>,
+}
+
+/// The name and unit of one column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channel {
+    /// The name, unique within a series.
+    pub name: String,
+    /// The physical unit, empty when unknown.
+    pub unit: String,
+}
+
+/// The sampling step Δt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// How much time passes from row to row.
+    pub dt: f64,
+    /// The unit of time; empty when unknown.
+    pub unit: String,
+}
+
+/// Rows that follow one another in time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trajectory {
+    /// The name, such as a subject's; empty when there is only one.
+    pub name: String,
+    /// Time of the first row.
+    pub start: f64,
+    /// Observations, len × N row-major; NaN is missing.
+    pub x: Vec<f64>,
+    /// External inputs, len × K row-major; NaN is missing.
+    pub s: Vec<f64>,
+    /// Where time jumps, in ascending order.
+    pub gaps: Vec<Gap>,
+}
+
+/// A jump in time between two rows of a trajectory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// The first row after the jump, in 1..len.
+    pub row: usize,
+    /// The time of that row.
+    pub time: f64,
+}
+
+/// Why values cannot form a [`Series`].
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SeriesError {
+    /// There is no channel.
+    #[error("a series needs at least one channel")]
+    NoChannel,
+    /// There is no row.
+    #[error("a series needs at least one row")]
+    NoRow,
+    /// Two columns share a name.
+    #[error("two columns are named `{name}`")]
+    DuplicateName {
+        /// The shared name.
+        name: String,
+    },
+    /// The step is not a positive finite number.
+    #[error("the sampling step must be a number above 0, found {dt}")]
+    Step {
+        /// What was given.
+        dt: f64,
+    },
+    /// A trajectory's values do not fill its rows.
+    #[error("trajectory {trajectory} has {values} values, not a multiple of {columns} columns")]
+    Shape {
+        /// Its number, from 0.
+        trajectory: usize,
+        /// How many values it has.
+        values: usize,
+        /// How many columns there are.
+        columns: usize,
+    },
+    /// Inputs and observations differ in length.
+    #[error("trajectory {trajectory} has {rows} rows but {inputs} rows of inputs")]
+    Inputs {
+        /// Its number, from 0.
+        trajectory: usize,
+        /// Rows of observations.
+        rows: usize,
+        /// Rows of inputs.
+        inputs: usize,
+    },
+    /// A gap lies outside its trajectory, or gaps do not ascend.
+    #[error("trajectory {trajectory} has a gap before row {row}, outside its rows or out of order")]
+    Gap {
+        /// Its number, from 0.
+        trajectory: usize,
+        /// The row.
+        row: usize,
+    },
+    /// A value is infinite.
+    #[error("channel `{channel}` is infinite in row {row} of trajectory {trajectory}")]
+    Infinite {
+        /// The trajectory's number, from 0.
+        trajectory: usize,
+        /// The row, from 0.
+        row: usize,
+        /// The channel's name.
+        channel: String,
+    },
+    /// Nothing was measured at all.
+    #[error("all values are missing")]
+    AllMissing,
+}
+
+impl Channel {
+    /// A channel without a unit.
+    pub fn named(name: impl Into<String>) -> Channel {
+        Channel {
+            name: name.into(),
+            unit: String::new(),
+        }
+    }
+
+    /// Channels x1, x2, … for data without names.
+    pub fn numbered(prefix: &str, n: usize) -> Vec<Channel> {
+        (1..=n)
+            .map(|i| Channel::named(format!("{prefix}{i}")))
+            .collect()
+    }
+}
+
+impl Default for Step {
+    /// One row a unit of time, for data that do not say.
+    fn default() -> Step {
+        Step {
+            dt: 1.0,
+            unit: String::new(),
+        }
+    }
+}
+
+impl Trajectory {
+    /// An unnamed trajectory without inputs and gaps that starts at time 0.
+    pub fn new(x: Vec<f64>) -> Trajectory {
+        Trajectory {
+            name: String::new(),
+            start: 0.0,
+            x,
+            s: Vec::new(),
+            gaps: Vec::new(),
+        }
+    }
+}
+
+impl Series {
+    /// Checks values into a series.
+    pub fn new(
+        channels: Vec<Channel>,
+        inputs: Vec<Channel>,
+        step: Step,
+        trajectories: Vec<Trajectory>,
+    ) -> Result<Series, SeriesError> {
+        let series = Series {
+            channels,
+            inputs,
+            step,
+            trajectories,
+        };
+        series.check()?;
+        Ok(series)
+    }
+
+    /// A series of one trajectory without names, from values in row-major order.
+    pub fn from_rows(x: Vec<f64>, dim_obs: usize, dt: f64) -> Result<Series, SeriesError> {
+        let step = Step {
+            dt,
+            ..Step::default()
+        };
+        Series::new(
+            Channel::numbered("x", dim_obs),
+            Vec::new(),
+            step,
+            vec![Trajectory::new(x)],
+        )
+    }
+
+    /// Number of channels N.
+    pub fn dim_obs(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// Number of external inputs K.
+    pub fn dim_input(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Number of rows over all trajectories.
+    pub fn total_len(&self) -> usize {
+        (0..self.trajectories.len()).map(|i| self.len_of(i)).sum()
+    }
+
+    /// Number of rows of one trajectory.
+    pub fn len_of(&self, trajectory: usize) -> usize {
+        self.trajectories[trajectory].x.len() / self.dim_obs()
+    }
+
+    /// The channels.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// The external inputs' names.
+    pub fn inputs(&self) -> &[Channel] {
+        &self.inputs
+    }
+
+    /// The sampling step.
+    pub fn step(&self) -> &Step {
+        &self.step
+    }
+
+    /// The trajectories.
+    pub fn trajectories(&self) -> &[Trajectory] {
+        &self.trajectories
+    }
+
+    /// All rows of observations, trajectory after trajectory.
+    pub fn rows(&self) -> impl Iterator<Item = &[f64]> + Clone {
+        self.trajectories
+            .iter()
+            .flat_map(|t| t.x.chunks_exact(self.dim_obs()))
+    }
+
+    /// All values of one channel, trajectory after trajectory, missing ones as NaN.
+    pub fn column(&self, channel: usize) -> impl Iterator<Item = f64> + Clone + '_ {
+        self.rows().map(move |row| row[channel])
+    }
+
+    /// Row ranges of one trajectory without a gap inside, in order.
+    pub fn segments(&self, trajectory: usize) -> Vec<Range<usize>> {
+        let gaps = self.trajectories[trajectory].gaps.iter().map(|gap| gap.row);
+        let ends = gaps.chain([self.len_of(trajectory)]);
+        ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end))
+            .collect()
+    }
+
+    /// The time of a row.
+    pub fn time_of(&self, trajectory: usize, row: usize) -> f64 {
+        let t = &self.trajectories[trajectory];
+        let anchor = t.gaps.iter().rev().find(|gap| gap.row <= row);
+        let (first, time) = anchor.map_or((0, t.start), |gap| (gap.row, gap.time));
+        time + (row - first) as f64 * self.step.dt
+    }
+
+    /// Number of missing observations.
+    pub fn missing(&self) -> usize {
+        self.trajectories
+            .iter()
+            .map(|t| t.x.iter().filter(|v| v.is_nan()).count())
+            .sum()
+    }
+
+    /// The first `fraction` of every trajectory, and the rest. A part without rows is left out; at least one row
+    /// stays on either side, or there is nothing to split.
+    pub fn split_by_time(&self, fraction: f64) -> Result<(Series, Series), SeriesError> {
+        let cut = |i: usize| (self.len_of(i) as f64 * fraction).round() as usize;
+        let part = |range: &dyn Fn(usize) -> Range<usize>| {
+            let parts = (0..self.trajectories.len())
+                .map(|i| (i, range(i)))
+                .filter(|(_, r)| !r.is_empty());
+            self.with(parts.map(|(i, r)| self.slice(i, r)).collect())
+        };
+        Ok((part(&|i| 0..cut(i))?, part(&|i| cut(i)..self.len_of(i))?))
+    }
+
+    /// The trajectories for which `chosen` holds (by number), and the others.
+    pub fn split_by_trajectory(
+        &self,
+        chosen: impl Fn(usize) -> bool,
+    ) -> Result<(Series, Series), SeriesError> {
+        let part = |side: bool| {
+            let kept = self
+                .trajectories
+                .iter()
+                .enumerate()
+                .filter(|&(i, _)| chosen(i) == side);
+            self.with(kept.map(|(_, t)| t.clone()).collect())
+        };
+        Ok((part(true)?, part(false)?))
+    }
+
+    /// Rows `range` of one trajectory as a trajectory of its own.
+    pub fn slice(&self, trajectory: usize, range: Range<usize>) -> Trajectory {
+        let (n, k) = (self.dim_obs(), self.dim_input());
+        let from = &self.trajectories[trajectory];
+        let inside = from
+            .gaps
+            .iter()
+            .filter(|gap| gap.row > range.start && gap.row < range.end);
+        Trajectory {
+            name: from.name.clone(),
+            start: self.time_of(trajectory, range.start),
+            x: from.x[range.start * n..range.end * n].to_vec(),
+            s: from.s[range.start * k..range.end * k].to_vec(),
+            gaps: inside
+                .map(|gap| Gap {
+                    row: gap.row - range.start,
+                    ..*gap
+                })
+                .collect(),
+        }
+    }
+
+    /// The same channels and step with other trajectories.
+    pub fn with(&self, trajectories: Vec<Trajectory>) -> Result<Series, SeriesError> {
+        Series::new(
+            self.channels.clone(),
+            self.inputs.clone(),
+            self.step.clone(),
+            trajectories,
+        )
+    }
+
+    /// The same series with every observation replaced by `f(channel, value)`.
+    pub fn map_values(&self, f: impl Fn(usize, f64) -> f64) -> Series {
+        let n = self.dim_obs();
+        let mut mapped = self.clone();
+        for t in &mut mapped.trajectories {
+            t.x.iter_mut()
+                .enumerate()
+                .for_each(|(i, v)| *v = f(i % n, *v));
+        }
+        mapped
+    }
+
+    fn check(&self) -> Result<(), SeriesError> {
+        if self.channels.is_empty() {
+            return Err(SeriesError::NoChannel);
+        }
+        if !(self.step.dt > 0.0 && self.step.dt.is_finite()) {
+            return Err(SeriesError::Step { dt: self.step.dt });
+        }
+        let names: Vec<&str> = self
+            .channels
+            .iter()
+            .chain(&self.inputs)
+            .map(|c| c.name.as_str())
+            .collect();
+        if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+            return Err(SeriesError::DuplicateName {
+                name: names[i].to_string(),
+            });
+        }
+        for i in 0..self.trajectories.len() {
+            self.check_trajectory(i)?;
+        }
+        match self.trajectories.is_empty() {
+            true => Err(SeriesError::NoRow),
+            false if self.rows().all(|row| row.iter().all(|v| v.is_nan())) => {
+                Err(SeriesError::AllMissing)
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn check_trajectory(&self, trajectory: usize) -> Result<(), SeriesError> {
+        let (n, k) = (self.dim_obs(), self.dim_input());
+        let t = &self.trajectories[trajectory];
+        if t.x.is_empty() {
+            return Err(SeriesError::NoRow);
+        }
+        if t.x.len() % n != 0 {
+            return Err(SeriesError::Shape {
+                trajectory,
+                values: t.x.len(),
+                columns: n,
+            });
+        }
+        let rows = t.x.len() / n;
+        if t.s.len() != rows * k {
+            return Err(SeriesError::Inputs {
+                trajectory,
+                rows,
+                inputs: t.s.len() / k.max(1),
+            });
+        }
+        let ascending = t
+            .gaps
+            .windows(2)
+            .all(|g| g[0].row < g[1].row && g[0].time < g[1].time);
+        if let Some(gap) = t
+            .gaps
+            .iter()
+            .find(|gap| !ascending || gap.row == 0 || gap.row >= rows)
+        {
+            return Err(SeriesError::Gap {
+                trajectory,
+                row: gap.row,
+            });
+        }
+        let infinite = |values: &[f64]| values.iter().position(|v| v.is_infinite());
+        let place = |i: usize, channels: &[Channel]| SeriesError::Infinite {
+            trajectory,
+            row: i / channels.len(),
+            channel: channels[i % channels.len()].name.clone(),
+        };
+        match (infinite(&t.x), infinite(&t.s)) {
+            (Some(i), _) => Err(place(i, &self.channels)),
+            (_, Some(i)) => Err(place(i, &self.inputs)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Mean and standard deviation per channel, kept so that what a model generates can be mapped back to physical
+/// units:  x_scaled = (x − mean) / sd.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    /// What is subtracted, per channel.
+    pub mean: Vec<f64>,
+    /// What is divided by, per channel; 1 for a constant channel.
+    pub sd: Vec<f64>,
+}
+
+impl Scaling {
+    /// The scaling that changes nothing.
+    pub fn identity(dim_obs: usize) -> Scaling {
+        Scaling {
+            mean: vec![0.0; dim_obs],
+            sd: vec![1.0; dim_obs],
+        }
+    }
+
+    /// Mean and sample standard deviation (n − 1) of what is not missing. A constant channel is only centred.
+    pub fn standardizing(series: &Series) -> Scaling {
+        let moments = (0..series.dim_obs()).map(|c| mean_and_sd(series.column(c)));
+        let (mean, sd) = moments
+            .map(|(mean, sd)| (mean, if sd > 0.0 { sd } else { 1.0 }))
+            .unzip();
+        Scaling { mean, sd }
+    }
+
+    /// To scaled units.
+    pub fn apply(&self, series: &Series) -> Series {
+        series.map_values(|c, x| (x - self.mean[c]) / self.sd[c])
+    }
+
+    /// Back to physical units.
+    pub fn invert(&self, series: &Series) -> Series {
+        series.map_values(|c, x| x * self.sd[c] + self.mean[c])
+    }
+}
+
+/// Mean and sample standard deviation (n − 1) of the values that are not NaN; (0, 0) when there is none. Two
+/// passes, so that a large mean does not cost digits.
+pub fn mean_and_sd(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let present = values.filter(|v| !v.is_nan());
+    let (n, sum) = present
+        .clone()
+        .fold((0usize, 0.0), |(n, sum), v| (n + 1, sum + v));
+    if n == 0 {
+        return (0.0, 0.0);
+    }
+    let mean = sum / n as f64;
+    let squares: f64 = present.map(|v| (v - mean) * (v - mean)).sum();
+    (mean, (squares / n.saturating_sub(1).max(1) as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(row: usize) -> Gap {
+        Gap {
+            row,
+            time: 100.0 * row as f64,
+        }
+    }
+
+    fn sample() -> Series {
+        let mut long = Trajectory::new((0..20).map(f64::from).collect());
+        long.gaps = vec![gap(3), gap(7)];
+        let short = Trajectory::new(vec![1.0, f64::NAN, 3.0, 5.0]);
+        Series::new(
+            Channel::numbered("x", 2),
+            vec![],
+            Step::default(),
+            vec![long, short],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn segments_end_at_gaps() {
+        let series = sample();
+        assert_eq!(series.segments(0), [0..3, 3..7, 7..10]);
+        assert_eq!(series.segments(1), vec![0..2]);
+        assert_eq!((series.total_len(), series.missing()), (12, 1));
+    }
+
+    #[test]
+    fn splitting_by_time_keeps_every_row_and_the_gaps() {
+        let (early, late) = sample().split_by_time(0.5).unwrap();
+        assert_eq!((early.total_len(), late.total_len()), (6, 6));
+        assert_eq!(early.trajectories()[0].gaps, [gap(3)]);
+        assert_eq!(
+            late.trajectories()[0].gaps,
+            [Gap {
+                row: 2,
+                time: 700.0
+            }]
+        );
+        assert_eq!(late.trajectories()[0].start, 302.0);
+        assert_eq!(late.trajectories()[0].x[0], 10.0);
+    }
+
+    #[test]
+    fn splitting_off_everything_is_an_error() {
+        assert_eq!(sample().split_by_time(1.0).unwrap_err(), SeriesError::NoRow);
+        assert_eq!(
+            sample().split_by_trajectory(|_| true).unwrap_err(),
+            SeriesError::NoRow
+        );
+        let (first, second) = sample().split_by_trajectory(|i| i == 0).unwrap();
+        assert_eq!((first.total_len(), second.total_len()), (10, 2));
+    }
+
+    #[test]
+    fn standardising_gives_unit_moments_and_inverts() {
+        let series = Series::from_rows(
+            (0..300).map(|i| f64::from(i * i % 97) + 1e6).collect(),
+            3,
+            0.1,
+        )
+        .unwrap();
+        let scaling = Scaling::standardizing(&series);
+        let scaled = scaling.apply(&series);
+        for c in 0..3 {
+            let (mean, sd) = mean_and_sd(scaled.column(c));
+            // Rounding of values near 1e6 divided by a spread near 30: 1e6 · 1.1e-16 / 30 each.
+            assert!(
+                mean.abs() < 1e-10 && (sd - 1.0).abs() < 1e-10,
+                "{mean} {sd}"
+            );
+        }
+        let back = scaling.invert(&scaled);
+        assert!(
+            back.rows()
+                .flatten()
+                .zip(series.rows().flatten())
+                .all(|(a, b)| (a - b).abs() < 1e-8)
+        );
+    }
+
+    #[test]
+    fn a_constant_channel_is_only_centred() {
+        let series = Series::from_rows(vec![4.0; 10], 1, 1.0).unwrap();
+        let scaling = Scaling::standardizing(&series);
+        assert_eq!((scaling.mean[0], scaling.sd[0]), (4.0, 1.0));
+    }
+
+    #[test]
+    fn bad_values_are_refused() {
+        let rows = |x| Series::from_rows(x, 2, 1.0).unwrap_err();
+        assert_eq!(rows(vec![]), SeriesError::NoRow);
+        assert_eq!(
+            rows(vec![1.0; 3]),
+            SeriesError::Shape {
+                trajectory: 0,
+                values: 3,
+                columns: 2
+            }
+        );
+        assert_eq!(rows(vec![f64::NAN; 4]), SeriesError::AllMissing);
+        let infinite = SeriesError::Infinite {
+            trajectory: 0,
+            row: 1,
+            channel: "x2".into(),
+        };
+        assert_eq!(rows(vec![0.0, 0.0, 0.0, f64::INFINITY]), infinite);
+        assert_eq!(
+            Series::from_rows(vec![1.0], 0, 1.0).unwrap_err(),
+            SeriesError::NoChannel
+        );
+        assert_eq!(
+            Series::from_rows(vec![1.0], 1, 0.0).unwrap_err(),
+            SeriesError::Step { dt: 0.0 }
+        );
+        let twice = vec![Channel::named("x"), Channel::named("x")];
+        let error = Series::new(
+            twice,
+            vec![],
+            Step::default(),
+            vec![Trajectory::new(vec![0.0; 2])],
+        )
+        .unwrap_err();
+        assert_eq!(error, SeriesError::DuplicateName { name: "x".into() });
+    }
+
+    #[test]
+    fn gaps_must_lie_inside_and_ascend() {
+        for gaps in [vec![gap(0)], vec![gap(5)], vec![gap(3), gap(2)]] {
+            let t = Trajectory {
+                gaps,
+                ..Trajectory::new(vec![0.0; 10])
+            };
+            let made = Series::new(Channel::numbered("x", 2), vec![], Step::default(), vec![t]);
+            assert!(matches!(made, Err(SeriesError::Gap { .. })));
+        }
+    }
+}
