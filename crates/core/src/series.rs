@@ -378,7 +378,7 @@ impl Series {
         if t.x.is_empty() {
             return Err(SeriesError::NoRow);
         }
-        if t.x.len() % n != 0 {
+        if !t.x.len().is_multiple_of(n) {
             return Err(SeriesError::Shape {
                 trajectory,
                 values: t.x.len(),
