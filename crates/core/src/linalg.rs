@@ -1,0 +1,325 @@
+//! Dense linear algebra in f64 on row-major slices: the only file that names the linear-algebra crate.
+
+use faer::MatRef;
+
+/// Singular values of an n × m matrix, descending.
+///
+/// # Panics
+/// If an entry is not finite.
+pub fn singular_values(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
+    view(a, rows, cols)
+        .singular_values()
+        .expect("a finite matrix has singular values")
+}
+
+/// The thin singular value decomposition A = U diag(σ) Vᵀ, σ descending.
+pub struct Svd {
+    /// Left vectors, rows × r row-major, r = min(rows, cols).
+    pub u: Vec<f64>,
+    /// Singular values, r.
+    pub sigma: Vec<f64>,
+    /// Right vectors, cols × r row-major.
+    pub v: Vec<f64>,
+}
+
+/// The thin singular value decomposition.
+///
+/// # Panics
+/// If an entry is not finite.
+pub fn svd(a: &[f64], rows: usize, cols: usize) -> Svd {
+    let svd = view(a, rows, cols)
+        .thin_svd()
+        .expect("a finite matrix has a decomposition");
+    Svd {
+        u: row_major(svd.U()),
+        sigma: svd.S().column_vector().iter().copied().collect(),
+        v: row_major(svd.V()),
+    }
+}
+
+/// The pseudo-inverse A⁺ (cols × rows); singular values up to max(rows, cols)·ε·σ₁ count as zero.
+///
+/// # Panics
+/// If an entry is not finite.
+pub fn pseudo_inverse(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
+    let Svd { u, sigma, v } = svd(a, rows, cols);
+    let r = sigma.len();
+    let threshold = rows.max(cols) as f64 * f64::EPSILON * sigma[0];
+    let mut pinv = vec![0.0; cols * rows];
+    for k in (0..r).filter(|&k| sigma[k] > threshold) {
+        for i in 0..cols {
+            for j in 0..rows {
+                pinv[i * rows + j] += v[i * r + k] / sigma[k] * u[j * r + k];
+            }
+        }
+    }
+    pinv
+}
+
+fn view(a: &[f64], rows: usize, cols: usize) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(a, rows, cols)
+}
+
+fn row_major(a: MatRef<'_, f64>) -> Vec<f64> {
+    (0..a.nrows())
+        .flat_map(|i| (0..a.ncols()).map(move |j| a[(i, j)]))
+        .collect()
+}
+
+/// C = A B with A n × k and B k × m, into a caller's buffer.
+pub fn multiply(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize), c: &mut [f64]) {
+    debug_assert_eq!((a.len(), b.len(), c.len()), (n * k, k * m, n * m));
+    c.fill(0.0);
+    for (row, c) in a.chunks_exact(k).zip(c.chunks_exact_mut(m)) {
+        for (&a, b) in row.iter().zip(b.chunks_exact(m)) {
+            c.iter_mut().zip(b).for_each(|(c, b)| *c += a * b);
+        }
+    }
+}
+
+/// Aᵀ of an n × m matrix, into a caller's buffer.
+pub fn transpose(a: &[f64], (n, m): (usize, usize), t: &mut [f64]) {
+    debug_assert_eq!((a.len(), t.len()), (n * m, n * m));
+    for (i, row) in a.chunks_exact(m).enumerate() {
+        row.iter().enumerate().for_each(|(j, &v)| t[j * n + i] = v);
+    }
+}
+
+/// Replaces a symmetric positive definite n × n matrix by its inverse, through its Cholesky factor. False, with
+/// the matrix spoilt, if the squares of the factor's diagonal fall below `smallest` times the largest of them.
+pub fn invert_positive(a: &mut [f64], n: usize, smallest: f64) -> bool {
+    cholesky(a, n, smallest) && {
+        invert_lower(a, n);
+        multiply_lower_transposed(a, n);
+        true
+    }
+}
+
+/// A = G Gᵀ; the lower triangle becomes G.
+fn cholesky(a: &mut [f64], n: usize, smallest: f64) -> bool {
+    let largest = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
+    for j in 0..n {
+        let pivot = a[j * n + j] - (0..j).map(|k| a[j * n + k] * a[j * n + k]).sum::<f64>();
+        // Written so that NaN fails too.
+        if !(pivot > smallest * largest) {
+            return false;
+        }
+        let root = pivot.sqrt();
+        a[j * n + j] = root;
+        for i in j + 1..n {
+            let rest: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
+            a[i * n + j] = (a[i * n + j] - rest) / root;
+        }
+    }
+    true
+}
+
+/// Replaces a lower triangle by its inverse.
+fn invert_lower(g: &mut [f64], n: usize) {
+    for j in 0..n {
+        g[j * n + j] = 1.0 / g[j * n + j];
+        for i in j + 1..n {
+            let sum: f64 = (j..i).map(|k| g[i * n + k] * g[k * n + j]).sum();
+            g[i * n + j] = -sum / g[i * n + i];
+        }
+    }
+}
+
+/// Replaces a lower triangle H by the symmetric matrix Hᵀ H.
+fn multiply_lower_transposed(h: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in 0..=i {
+            let sum: f64 = (i..n).map(|k| h[k * n + i] * h[k * n + j]).sum();
+            // Into the upper triangle: later rows still read the lower one.
+            h[j * n + i] = sum;
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            h[i * n + j] = h[j * n + i];
+        }
+    }
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix by cyclic Jacobi rotations, in buffers of its own: for small
+/// matrices inside loops that must not allocate.
+#[derive(Debug, Clone)]
+pub struct SymmetricEigen {
+    n: usize,
+    a: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl SymmetricEigen {
+    /// Room for an n × n matrix.
+    pub fn new(n: usize) -> SymmetricEigen {
+        SymmetricEigen {
+            n,
+            a: vec![0.0; n * n],
+            v: vec![0.0; n * n],
+        }
+    }
+
+    /// The matrix to be decomposed; spoilt by [`decompose`](SymmetricEigen::decompose).
+    pub fn matrix_mut(&mut self) -> &mut [f64] {
+        &mut self.a
+    }
+
+    /// Rotates until the off-diagonal part is below rounding. Convergence is quadratic: a dozen sweeps are plenty.
+    pub fn decompose(&mut self) {
+        let n = self.n;
+        self.v.fill(0.0);
+        self.v.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
+        for _ in 0..12 {
+            let square = |(i, a): (usize, &f64)| {
+                if i % (n + 1) == 0 {
+                    (a * a, 0.0)
+                } else {
+                    (0.0, a * a)
+                }
+            };
+            let squares = self.a.iter().enumerate().map(square);
+            let (on, off) = squares.fold((0.0, 0.0), |sum, (on, off)| (sum.0 + on, sum.1 + off));
+            // Written so that NaN stops too.
+            if !(off > f64::EPSILON * f64::EPSILON * on) {
+                break;
+            }
+            for p in 0..n {
+                (p + 1..n).for_each(|q| self.rotate(p, q));
+            }
+        }
+    }
+
+    /// The rotation in the plane (p, q) that makes a_pq zero.
+    fn rotate(&mut self, p: usize, q: usize) {
+        let n = self.n;
+        let apq = self.a[p * n + q];
+        if apq == 0.0 {
+            return;
+        }
+        let theta = (self.a[q * n + q] - self.a[p * n + p]) / (2.0 * apq);
+        let t = 1f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
+        let c = 1.0 / (t * t + 1.0).sqrt();
+        let s = t * c;
+        let turn = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
+        for k in 0..n {
+            (self.a[k * n + p], self.a[k * n + q]) = turn(self.a[k * n + p], self.a[k * n + q]);
+        }
+        for k in 0..n {
+            (self.a[p * n + k], self.a[q * n + k]) = turn(self.a[p * n + k], self.a[q * n + k]);
+            (self.v[k * n + p], self.v[k * n + q]) = turn(self.v[k * n + p], self.v[k * n + q]);
+        }
+    }
+
+    /// Eigenvalue k, in no particular order.
+    pub fn value(&self, k: usize) -> f64 {
+        self.a[k * self.n + k]
+    }
+
+    /// Entry i of eigenvector k.
+    pub fn vector(&self, k: usize, i: usize) -> f64 {
+        self.v[i * self.n + k]
+    }
+
+    /// Which eigenvalues are the largest and the smallest.
+    pub fn extremes(&self) -> (usize, usize) {
+        let by_value = |&i: &usize, &j: &usize| self.value(i).total_cmp(&self.value(j));
+        let largest = (0..self.n)
+            .max_by(by_value)
+            .expect("a matrix has at least one row");
+        let smallest = (0..self.n)
+            .min_by(by_value)
+            .expect("a matrix has at least one row");
+        (largest, smallest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn product(a: &[f64], b: &[f64], n: usize, k: usize, m: usize) -> Vec<f64> {
+        let entry = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * m + j]).sum();
+        (0..n * m).map(|e| entry(e / m, e % m)).collect()
+    }
+
+    fn sample(rows: usize, cols: usize) -> Vec<f64> {
+        (0..rows * cols)
+            .map(|i| (1.7 * i as f64).sin() + f64::from(u8::from(i % (cols + 1) == 0)))
+            .collect()
+    }
+
+    #[test]
+    fn the_pseudo_inverse_satisfies_penroses_equations() {
+        for (rows, cols) in [(5, 3), (3, 5), (4, 4), (1, 1)] {
+            let a = sample(rows, cols);
+            let p = pseudo_inverse(&a, rows, cols);
+            let ap = product(&a, &p, rows, cols, rows);
+            let pa = product(&p, &a, cols, rows, cols);
+            // Entries of order one and condition numbers below 100: rounding stays below 1e-12.
+            let close = |x: &[f64], y: &[f64]| x.iter().zip(y).all(|(x, y)| (x - y).abs() < 1e-12);
+            assert!(close(&product(&ap, &a, rows, rows, cols), &a));
+            assert!(close(&product(&pa, &p, cols, cols, rows), &p));
+            let transposed =
+                |x: &[f64], n: usize| (0..n * n).map(|e| x[e % n * n + e / n]).collect::<Vec<_>>();
+            assert!(close(&ap, &transposed(&ap, rows)) && close(&pa, &transposed(&pa, cols)));
+        }
+    }
+
+    #[test]
+    fn singular_vectors_rebuild_the_matrix() {
+        let a = sample(6, 4);
+        let Svd { u, sigma, v } = svd(&a, 6, 4);
+        let rebuilt = (0..24).map(|e| {
+            (0..4)
+                .map(|k| u[e / 4 * 4 + k] * sigma[k] * v[e % 4 * 4 + k])
+                .sum::<f64>()
+        });
+        assert!(rebuilt.zip(&a).all(|(x, y)| (x - y).abs() < 1e-12));
+        assert!(sigma.windows(2).all(|s| s[0] >= s[1]));
+    }
+
+    #[test]
+    fn jacobi_rotations_diagonalise() {
+        for n in [1, 2, 5, 16] {
+            let b = sample(n, n);
+            let mut bt = vec![0.0; n * n];
+            transpose(&b, (n, n), &mut bt);
+            let mut eigen = SymmetricEigen::new(n);
+            multiply(&bt, &b, (n, n, n), eigen.matrix_mut());
+            let a = eigen.a.clone();
+            eigen.decompose();
+            for k in 0..n {
+                for i in 0..n {
+                    let image: f64 = (0..n).map(|j| a[i * n + j] * eigen.vector(k, j)).sum();
+                    // Entries up to n, n² operations: 1e-16 · n³.
+                    assert!(
+                        (image - eigen.value(k) * eigen.vector(k, i)).abs() < 1e-11,
+                        "n {n} k {k}"
+                    );
+                }
+            }
+            let (largest, _) = eigen.extremes();
+            assert!(
+                (eigen.value(largest).sqrt() - singular_values(&b, n, n)[0]).abs()
+                    < 1e-12 * n as f64
+            );
+        }
+    }
+
+    #[test]
+    fn positive_matrices_are_inverted_and_singular_ones_refused() {
+        let b = sample(5, 5);
+        let mut bt = vec![0.0; 25];
+        transpose(&b, (5, 5), &mut bt);
+        let mut a = vec![0.0; 25];
+        multiply(&bt, &b, (5, 5, 5), &mut a);
+        let mut inverse = a.clone();
+        assert!(invert_positive(&mut inverse, 5, 1e-12));
+        let unit = product(&a, &inverse, 5, 5, 5);
+        // Squared condition number below 1e4.
+        assert!((0..25).all(|e| (unit[e] - f64::from(u8::from(e % 6 == 0))).abs() < 1e-11));
+        assert!(!invert_positive(&mut [1.0, 1.0, 1.0, 1.0], 2, 1e-12));
+        assert!(!invert_positive(&mut [f64::NAN], 1, 1e-12));
+    }
+}

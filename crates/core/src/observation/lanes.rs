@@ -1,0 +1,273 @@
+//! Observation models on lanes of f32: teacher signals, residuals, and their gradients.
+
+use std::ops::Range;
+
+use super::{Observation, ObservationKind, PseudoInverse};
+use crate::simd::{
+    Groups, Lanes, Packed, Place, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_into,
+};
+use crate::theta::Layout;
+
+/// An observation model, prepared once an update.
+pub(crate) struct ObservationLanes {
+    model: Observation,
+    b: Packed,
+    b_transposed: Packed,
+    infer: Packed,
+    offset: Vec<f32>,
+    bias: Vec<f32>,
+    pinv: PseudoInverse,
+    places: [Range<usize>; 3],
+    p_bar: Vec<f64>,
+}
+
+/// The residuals of a sweep, T steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Residuals<P> {
+    /// c (x̂ − x), T × N; zero in unused lanes.
+    pub(crate) e: Vec<P>,
+    /// Its pull-back to the latent state, T × M.
+    pub(crate) r: Vec<P>,
+    /// Σ (x̂ − x)² by lane.
+    pub(crate) squares: P,
+}
+
+impl<P: Lanes> Residuals<P> {
+    pub(crate) fn new(model: Observation, window: usize) -> Residuals<P> {
+        Residuals {
+            e: vec![P::ZERO; window * model.dim_obs],
+            r: vec![P::ZERO; window * model.latent],
+            squares: P::ZERO,
+        }
+    }
+}
+
+impl ObservationLanes {
+    pub(crate) fn new(model: Observation, layout: &Layout) -> ObservationLanes {
+        let (n, m) = (model.dim_obs, model.latent);
+        ObservationLanes {
+            model,
+            b: Packed::new(n, m),
+            b_transposed: Packed::new(m, n),
+            infer: Packed::new(m, n),
+            offset: vec![0.0; m],
+            bias: vec![0.0; n],
+            pinv: PseudoInverse::new(n, m),
+            places: [layout.range("L"), layout.range("B"), layout.range("b")],
+            p_bar: vec![0.0; m * n],
+        }
+    }
+
+    /// Entries beyond θ that a gradient carries: P̄ (M × N) and the sum of the initial states' cotangents (M).
+    pub(crate) fn extra(&self) -> usize {
+        match self.model.kind {
+            ObservationKind::Identity => 0,
+            _ => self.model.latent * (self.model.dim_obs + 1),
+        }
+    }
+
+    fn is_identity(&self) -> bool {
+        self.model.kind == ObservationKind::Identity
+    }
+
+    /// Takes θ, once an update.
+    pub(crate) fn prepare(&mut self, theta: &[f32]) {
+        let (n, m) = (self.model.dim_obs, self.model.latent);
+        let [l, b, bias] = self.places.clone();
+        if self.is_identity() {
+            let l = &theta[l];
+            let unit = |row: usize, col: usize| f32::from(u8::from(row == col));
+            self.infer.fill(|row, col| {
+                if row < n {
+                    unit(row, col)
+                } else {
+                    l[(row - n) * n + col]
+                }
+            });
+            return;
+        }
+        let b = &theta[b];
+        self.b.fill(|row, col| b[row * m + col]);
+        self.b_transposed.fill(|row, col| b[col * m + row]);
+        self.pinv.prepare(b);
+        let p = self.pinv.matrix();
+        self.infer.fill(|row, col| p[row * n + col] as f32);
+        if !bias.is_empty() {
+            self.bias.copy_from_slice(&theta[bias]);
+            for (row, offset) in p.chunks_exact(n).zip(&mut self.offset) {
+                let product: f64 = row
+                    .iter()
+                    .zip(&self.bias)
+                    .map(|(p, &b)| p * f64::from(b))
+                    .sum();
+                *offset = -product as f32;
+            }
+        }
+    }
+
+    /// z_1 = P (x_1 − b), all M states.
+    #[inline(always)]
+    pub(crate) fn initial_state<S: Simd, P: Lanes>(&self, simd: S, x: &[P], z: &mut [P]) {
+        multiply_into(simd, &self.infer, x, z);
+        self.add_constant(simd, &self.offset, z);
+    }
+
+    /// The teacher signal of one observation, as many states as are forced.
+    #[inline(always)]
+    pub(crate) fn teacher<S: Simd, P: Lanes>(&self, simd: S, x: &[P], teacher: &mut [P]) {
+        if self.is_identity() {
+            teacher.copy_from_slice(x);
+        } else {
+            self.initial_state(simd, x, teacher);
+        }
+    }
+
+    /// e = weight∘(x̂ − x) and r = Bᵀ e for states z (T × M) and targets x (T × N); weight is c, or 0 in unused lanes.
+    #[inline(always)]
+    pub(crate) fn residuals<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        z: &[P],
+        x: &[P],
+        weight: &P,
+        to: &mut Residuals<P>,
+    ) {
+        let (n, m) = (self.model.dim_obs, self.model.latent);
+        let weight = weight.load(simd);
+        let mut squares = P::Vector::splat(simd, 0.0);
+        let steps = z.chunks_exact(m).zip(x.chunks_exact(n));
+        for ((z, x), (e, r)) in steps.zip(to.e.chunks_exact_mut(n).zip(to.r.chunks_exact_mut(m))) {
+            self.observe(simd, z, e);
+            for (e, x) in e.iter_mut().zip(x) {
+                let difference = e.load(simd) - x.load(simd);
+                squares = difference.mul_add(difference, squares);
+                e.store(weight * difference);
+            }
+            self.pull_back(simd, e, r);
+        }
+        to.squares.store(squares);
+    }
+
+    /// x̂ = B z + b.
+    #[inline(always)]
+    fn observe<S: Simd, P: Lanes>(&self, simd: S, z: &[P], x_hat: &mut [P]) {
+        if self.is_identity() {
+            x_hat.copy_from_slice(&z[..x_hat.len()]);
+        } else {
+            multiply_into(simd, &self.b, z, x_hat);
+            self.add_constant(simd, &self.bias, x_hat);
+        }
+    }
+
+    /// y ← y + constant, where the model has a bias.
+    #[inline(always)]
+    fn add_constant<S: Simd, P: Lanes>(&self, simd: S, constant: &[f32], y: &mut [P]) {
+        if self.model.kind == ObservationKind::LinearWithBias {
+            for (y, &c) in y.iter_mut().zip(constant) {
+                y.store(y.load(simd) + P::Vector::splat(simd, c));
+            }
+        }
+    }
+
+    /// r = Bᵀ e.
+    #[inline(always)]
+    fn pull_back<S: Simd, P: Lanes>(&self, simd: S, e: &[P], r: &mut [P]) {
+        if self.is_identity() {
+            r[..e.len()].copy_from_slice(e);
+        } else {
+            multiply_into(simd, &self.b_transposed, e, r);
+        }
+    }
+
+    /// dB = Σ e zᵀ, db = Σ e from the residuals of states z.
+    #[inline(always)]
+    pub(crate) fn gradient<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        z: &[P],
+        e: &[P],
+        groups: &mut Groups<'_>,
+    ) {
+        if self.is_identity() {
+            return;
+        }
+        let (n, m) = (self.model.dim_obs, self.model.latent);
+        let [_, b, bias] = self.places.clone();
+        gram(
+            simd,
+            (z, m),
+            (e, n),
+            Place {
+                start: b.start,
+                row: 1,
+                col: m,
+            },
+            groups,
+        );
+        if !bias.is_empty() {
+            lane_sums(simd, n, e, bias.start, groups);
+        }
+    }
+
+    /// From cotangents d of inferred states (steps × M) and their observations x (steps × N): dL of the identity;
+    /// P̄ and Σ d, behind θ, of a linear model.
+    #[inline(always)]
+    pub(crate) fn infer_gradient<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (d, x): (&[P], &[P]),
+        behind: usize,
+        groups: &mut Groups<'_>,
+    ) {
+        let (n, m) = (self.model.dim_obs, self.model.latent);
+        if self.is_identity() {
+            let place = Place {
+                start: self.places[0].start,
+                row: 1,
+                col: n,
+            };
+            gram(simd, (x, n), (&d[n..], m - n), place, groups);
+        } else {
+            gram(
+                simd,
+                (d, m),
+                (x, n),
+                Place {
+                    start: behind,
+                    row: n,
+                    col: 1,
+                },
+                groups,
+            );
+            lane_sums(simd, m, d, behind + m * n, groups);
+        }
+    }
+
+    /// Adds what the pseudo-inverse contributes to dθ, from what stands behind θ.
+    pub(crate) fn finish(&mut self, behind: usize, dtheta: &mut [f32]) {
+        if self.is_identity() {
+            return;
+        }
+        let (n, m) = (self.model.dim_obs, self.model.latent);
+        let [_, b, bias] = self.places.clone();
+        let (dtheta, extra) = dtheta.split_at_mut(behind);
+        let (p_bar, total) = extra.split_at(m * n);
+        for (i, to) in self.p_bar.iter_mut().enumerate() {
+            let offset = if bias.is_empty() {
+                0.0
+            } else {
+                total[i / n] * self.bias[i % n]
+            };
+            *to = f64::from(p_bar[i] - offset);
+        }
+        self.pinv.pull_back(&self.p_bar, &mut dtheta[b]);
+        if !bias.is_empty() {
+            for (j, to) in dtheta[bias].iter_mut().enumerate() {
+                let pulled: f64 = (0..m)
+                    .map(|i| self.pinv.matrix()[i * n + j] * f64::from(total[i]))
+                    .sum();
+                *to -= pulled as f32;
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Vectors of lanes and the two products everything is made of, with runtime dispatch.
+//!
+//! **The batch is the vector.** Windows stand side by side in the lanes of a vector register: one feature of 8 (or
+//! 16) windows is one [`Lanes`] value, and every buffer is `[step][feature][lanes]`. Weights are broadcast, so
+//! nothing is transposed inside the loops and no lane sees another. Lanes are summed only at the end, in groups of
+//! eight and in a fixed order: the bits do not depend on how many lanes a register holds, nor on how many threads
+//! share the groups.
+//!
+//! The instruction set is chosen at run time ([`Isa`]); this module and its children are the only ones that name
+//! the vector crate.
+
+mod gram;
+mod lanes;
+mod product;
+
+pub(crate) use gram::{Groups, Place, gram, gram_diagonal, lane_sums};
+pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
+pub(crate) use product::{Packed, multiply, multiply_into};
+
+pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat};
+pub(crate) use fearless_simd::{Select, Simd};
+
+use fearless_simd::Level;
+
+/// An instruction set that kernels are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isa {
+    /// What every processor of the architecture has.
+    Baseline,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512 as of Ice Lake and Zen 4.
+    Avx512,
+}
+
+impl Isa {
+    /// The best instruction set of this processor.
+    pub fn detect() -> Isa {
+        let level = Level::new();
+        if has_avx512(level) {
+            Isa::Avx512
+        } else if has_avx2(level) {
+            Isa::Avx2
+        } else {
+            Isa::Baseline
+        }
+    }
+
+    /// All instruction sets that this processor can run.
+    pub fn available() -> impl Iterator<Item = Isa> {
+        [Isa::Baseline, Isa::Avx2, Isa::Avx512]
+            .into_iter()
+            .filter(|&isa| isa <= Isa::detect())
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Baseline => "baseline",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        }
+    }
+}
+
+/// A computation that is compiled once for every instruction set.
+pub(crate) trait Task {
+    /// What it gives.
+    type Output;
+
+    /// The computation; implementations are `#[inline(always)]`, and so is all they call in hot loops.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// Runs a task on lanes of type `P` with an instruction set that this processor has. Sixteen lanes are for AVX-512,
+/// eight for all others: an instruction set more for either would only be compiled, not be faster.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
+    let level = Level::new();
+    if P::WIDTH == Lanes16::WIDTH {
+        let simd = level
+            .as_avx512()
+            .expect("sixteen lanes are chosen where there is AVX-512");
+        return simd.vectorize(
+            #[inline(always)]
+            || task.run(simd),
+        );
+    }
+    match level.as_avx2() {
+        Some(simd) if isa >= Isa::Avx2 => simd.vectorize(
+            #[inline(always)]
+            || task.run(simd),
+        ),
+        _ => {
+            let simd = level.as_sse2().expect("every x86-64 processor has SSE2");
+            simd.vectorize(
+                #[inline(always)]
+                || task.run(simd),
+            )
+        }
+    }
+}
+
+/// Runs a task with the best instruction set.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn dispatch<P: Lanes, T: Task>(_isa: Isa, task: T) -> T::Output {
+    fearless_simd::dispatch!(Level::new(), simd => task.run(simd))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2(level: Level) -> bool {
+    level.as_avx2().is_some()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512(level: Level) -> bool {
+    level.as_avx512().is_some()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2(_level: Level) -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx512(_level: Level) -> bool {
+    false
+}

@@ -1,0 +1,145 @@
+//! y = W x for lanes: a small dense matrix, broadcast, times a column of lanes.
+//!
+//! Rows are taken in tiles of R whose accumulators stay in registers. A tile's weights stand together, column
+//! after column, so that they stream. R·U ≤ 12 accumulators hide the latency of the multiply-add: tiles of few
+//! rows split the sum over columns into U interleaved ones.
+
+use fearless_simd::Simd;
+use fearless_simd::prelude::{SimdBase, SimdFloat};
+
+use super::Lanes;
+
+/// A matrix, packed in tiles of rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Packed {
+    rows: usize,
+    cols: usize,
+    tile: usize,
+    values: Vec<f32>,
+}
+
+/// Tile heights that are compiled.
+const TILES: [usize; 6] = [2, 4, 6, 8, 10, 12];
+
+impl Packed {
+    /// Room for a rows × cols matrix, zero.
+    pub(crate) fn new(rows: usize, cols: usize) -> Packed {
+        // Time of a tile ≈ its rows plus one for the column's load; the last tile is padded.
+        let cost = |&&tile: &&usize| rows.div_ceil(tile) * (tile + 1);
+        let tile = *TILES
+            .iter()
+            .min_by_key(cost)
+            .expect("there are tile heights");
+        Packed {
+            rows,
+            cols,
+            tile,
+            values: vec![0.0; rows.div_ceil(tile) * tile * cols],
+        }
+    }
+
+    /// Takes the entries W[row][col] = entry(row, col).
+    pub(crate) fn fill(&mut self, entry: impl Fn(usize, usize) -> f32) {
+        let (rows, cols, tile) = (self.rows, self.cols, self.tile);
+        for (i, tile_values) in self.values.chunks_exact_mut(tile * cols).enumerate() {
+            let height = tile.min(rows - i * tile);
+            for (col, column) in tile_values.chunks_exact_mut(tile).enumerate() {
+                column[..height]
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(r, v)| *v = entry(i * tile + r, col));
+            }
+        }
+    }
+}
+
+/// Calls emit(row, Σ_k W[row][k] x[k]) for every row, in order.
+#[inline(always)]
+pub(crate) fn multiply<S: Simd, P: Lanes>(
+    simd: S,
+    w: &Packed,
+    x: &[P],
+    emit: impl FnMut(usize, P::Vector<S>),
+) {
+    debug_assert_eq!(x.len(), w.cols);
+    match w.tile {
+        2 => tiles::<S, P, 2, 6>(simd, w, x, emit),
+        4 => tiles::<S, P, 4, 3>(simd, w, x, emit),
+        6 => tiles::<S, P, 6, 2>(simd, w, x, emit),
+        8 => tiles::<S, P, 8, 1>(simd, w, x, emit),
+        10 => tiles::<S, P, 10, 1>(simd, w, x, emit),
+        _ => tiles::<S, P, 12, 1>(simd, w, x, emit),
+    }
+}
+
+/// y = W x. Not inlined: one copy serves all callers of an instruction set.
+pub(crate) fn multiply_into<S: Simd, P: Lanes>(simd: S, w: &Packed, x: &[P], y: &mut [P]) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            multiply(
+                simd,
+                w,
+                x,
+                #[inline(always)]
+                |row, sum| y[row].store(sum),
+            );
+        },
+    );
+}
+
+#[inline(always)]
+fn tiles<S: Simd, P: Lanes, const R: usize, const U: usize>(
+    simd: S,
+    w: &Packed,
+    x: &[P],
+    mut emit: impl FnMut(usize, P::Vector<S>),
+) {
+    let (columns, _) = w.values.as_chunks::<R>();
+    for (i, columns) in columns.chunks_exact(w.cols).enumerate() {
+        let first = i * R;
+        let height = R.min(w.rows - first);
+        let sums = tile::<S, P, R, U>(simd, columns, x);
+        for (r, &sum) in sums[..height].iter().enumerate() {
+            emit(first + r, sum);
+        }
+    }
+}
+
+#[inline(always)]
+fn tile<S: Simd, P: Lanes, const R: usize, const U: usize>(
+    simd: S,
+    columns: &[[f32; R]],
+    x: &[P],
+) -> [P::Vector<S>; R] {
+    let mut sums = [[P::Vector::splat(simd, 0.0); R]; U];
+    let ((columns, last_columns), (x, last_x)) = (columns.as_chunks::<U>(), x.as_chunks::<U>());
+    for (columns, x) in columns.iter().zip(x) {
+        for u in 0..U {
+            add_column::<S, P, R>(simd, &columns[u], &x[u], &mut sums[u]);
+        }
+    }
+    for (u, (column, x)) in last_columns.iter().zip(last_x).enumerate() {
+        add_column::<S, P, R>(simd, column, x, &mut sums[u]);
+    }
+    let (total, parts) = sums.split_first_mut().expect("U is at least one");
+    for part in parts {
+        for r in 0..R {
+            total[r] += part[r];
+        }
+    }
+    *total
+}
+
+#[inline(always)]
+fn add_column<S: Simd, P: Lanes, const R: usize>(
+    simd: S,
+    column: &[f32; R],
+    x: &P,
+    sums: &mut [P::Vector<S>; R],
+) {
+    let x = x.load(simd);
+    for r in 0..R {
+        sums[r] = P::Vector::splat(simd, column[r]).mul_add(x, sums[r]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Training by back-propagation through time under teacher forcing: the loop over updates, what can be watched, how
+//! it ends.
+//!
+//! One update: draw S windows, infer teacher signals, run the map forward under forcing, compare with the data, run
+//! backward, add the penalties' gradients, take one RAdam step. Everything is replicated on every worker thread but
+//! the sweeps: each worker sweeps its share of the lanes, lays its gradients open, waits once, and adds all of
+//! them in the order of the lanes. So the result does not depend on the number of threads, to the bit.
+
+mod exchange;
+mod sweep;
+mod worker;
+
+use crate::forcing::{Forcing, ForcingGradient};
+use crate::kernel::{Clipped, Dendritic, Kernel, KernelKind, Plain, Rectified, Shallow, Tanh};
+use crate::map::shallow::Activation;
+use crate::model::{Architecture, Model};
+use crate::optim::{RAdam, Schedule};
+use crate::penalty::PenaltyWeights;
+use crate::simd::{GROUP, Isa, Lanes, Lanes8, Lanes16};
+use crate::windows::Windows;
+
+/// What training does, all settings resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Windows a batch S.
+    pub batch: usize,
+    /// The learning rate, the number of epochs and their length.
+    pub schedule: Schedule,
+    /// How the states are pulled toward the data.
+    pub forcing: Forcing,
+    /// Whether teacher signals are differentiated.
+    pub forcing_gradient: ForcingGradient,
+    /// Penalties on parameters.
+    pub penalties: PenaltyWeights,
+    /// Largest norm of a gradient; longer ones are shortened to it.
+    pub clip_norm: Option<f64>,
+    /// Standard deviation of the noise added to every window.
+    pub noise: f64,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Worker threads; more than there are groups of eight windows have nothing to do.
+    pub threads: usize,
+    /// The instruction set.
+    pub isa: Isa,
+}
+
+/// All that changes from update to update: with the plan and the data, what a run continues from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Parameters θ.
+    pub theta: Vec<f32>,
+    /// The optimiser's moments.
+    pub radam: RAdam,
+    /// Updates made. The random streams' positions follow from it.
+    pub update: u64,
+}
+
+/// What is known at the end of an epoch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Epoch {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Updates done.
+    pub update: u64,
+    /// Mean squared error over the epoch's batches, without penalties.
+    pub loss: f64,
+    /// Penalties at the last update.
+    pub penalty: f64,
+    /// Forcing strength at the last update.
+    pub alpha: f64,
+    /// Learning rate of the last update.
+    pub rate: f64,
+    /// Norm of the last gradient, before it was shortened.
+    pub gradient_norm: f64,
+}
+
+/// Whether training goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// It does.
+    Continue,
+    /// It ends here.
+    Stop,
+}
+
+/// Watches training.
+pub trait Watch: Send {
+    /// Called after every epoch.
+    fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control;
+}
+
+impl<F: FnMut(&Epoch, &State) -> Control + Send> Watch for F {
+    fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control {
+        self(epoch, state)
+    }
+}
+
+/// How training ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// All updates were made.
+    Finished(State),
+    /// The watch stopped it.
+    Stopped(State),
+    /// A loss or gradient was not finite.
+    Diverged {
+        /// The update at which it was not, from 0.
+        update: u64,
+        /// The state before it, finite.
+        last: State,
+    },
+}
+
+impl Outcome {
+    /// The last finite state.
+    pub fn state(&self) -> &State {
+        match self {
+            Outcome::Finished(state)
+            | Outcome::Stopped(state)
+            | Outcome::Diverged { last: state, .. } => state,
+        }
+    }
+}
+
+impl Plan {
+    /// Number of updates.
+    pub fn updates(&self) -> u64 {
+        self.schedule.epochs * self.schedule.batches_per_epoch
+    }
+}
+
+impl State {
+    /// Where training of a model starts.
+    pub fn new(model: &Model) -> State {
+        State {
+            theta: model.theta().to_vec(),
+            radam: RAdam::new(model.theta().len()),
+            update: 0,
+        }
+    }
+}
+
+/// Trains from a state to the end of the plan.
+pub fn train(
+    plan: &Plan,
+    windows: &Windows,
+    architecture: &Architecture,
+    from: State,
+    watch: &mut dyn Watch,
+) -> Outcome {
+    let job = Job {
+        plan,
+        windows,
+        architecture,
+    };
+    match architecture.info.kernel {
+        KernelKind::Shallow(Activation::Clipped) => {
+            job.with::<Shallow<Clipped>>(|k| k, from, watch)
+        }
+        KernelKind::Shallow(Activation::Plain) => job.with::<Shallow<Plain>>(|k| k, from, watch),
+        KernelKind::Shallow(Activation::Tanh) => job.with::<Shallow<Tanh>>(|k| k, from, watch),
+        KernelKind::Rectified(centring) => {
+            job.with::<Rectified>(|k| k.centred(centring), from, watch)
+        }
+        KernelKind::Dendritic(clipping) => {
+            job.with::<Dendritic>(|k| k.clipped(clipping), from, watch)
+        }
+    }
+}
+
+/// The loss (without penalties) and the gradient of the whole objective for one batch: the windows that start at the
+/// given rows, as many as `plan.batch`. It is what an update sees, for tests and figures.
+pub fn loss_and_gradient(
+    plan: &Plan,
+    windows: &Windows,
+    architecture: &Architecture,
+    theta: &[f32],
+    starts: &[usize],
+) -> (f64, Vec<f32>) {
+    assert_eq!(
+        starts.len(),
+        plan.batch,
+        "a batch has {} windows",
+        plan.batch
+    );
+    let job = Job {
+        plan,
+        windows,
+        architecture,
+    };
+    match architecture.info.kernel {
+        KernelKind::Shallow(Activation::Clipped) => {
+            job.once::<Shallow<Clipped>>(|k| k, theta, starts)
+        }
+        KernelKind::Shallow(Activation::Plain) => job.once::<Shallow<Plain>>(|k| k, theta, starts),
+        KernelKind::Shallow(Activation::Tanh) => job.once::<Shallow<Tanh>>(|k| k, theta, starts),
+        KernelKind::Rectified(centring) => {
+            job.once::<Rectified>(|k| k.centred(centring), theta, starts)
+        }
+        KernelKind::Dendritic(clipping) => {
+            job.once::<Dendritic>(|k| k.clipped(clipping), theta, starts)
+        }
+    }
+}
+
+/// What all workers share.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    plan: &'a Plan,
+    windows: &'a Windows,
+    architecture: &'a Architecture,
+}
+
+impl Job<'_> {
+    fn with<K: Kernel>(
+        self,
+        make: impl Fn(K) -> K + Sync,
+        from: State,
+        watch: &mut dyn Watch,
+    ) -> Outcome {
+        match self.width() {
+            16 => worker::run::<K, Lanes16>(self, &make, from, watch),
+            _ => worker::run::<K, Lanes8>(self, &make, from, watch),
+        }
+    }
+
+    fn once<K: Kernel>(
+        self,
+        make: impl Fn(K) -> K + Sync,
+        theta: &[f32],
+        starts: &[usize],
+    ) -> (f64, Vec<f32>) {
+        match self.width() {
+            16 => worker::once::<K, Lanes16>(self, &make, theta, starts),
+            _ => worker::once::<K, Lanes8>(self, &make, theta, starts),
+        }
+    }
+
+    /// Lanes a vector: sixteen where registers are that wide and no thread would be left idle.
+    fn width(self) -> usize {
+        let packs = self.plan.batch.div_ceil(Lanes16::WIDTH);
+        if self.plan.isa == Isa::Avx512 && packs >= self.plan.threads {
+            Lanes16::WIDTH
+        } else {
+            GROUP
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How workers exchange gradients: each writes its packs' slots, all wait once, all read all slots.
+//!
+//! There are two banks of slots, used in turn: a worker may write for the next update while another still reads for
+//! this one, and can be no further ahead, because it waits.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// What one pack of lanes contributes to an update.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    /// Gradients, one vector a group of lanes.
+    pub(super) groups: Vec<Vec<f32>>,
+    /// Σ (x̂ − x)² by group.
+    pub(super) squares: [f32; 2],
+}
+
+/// The slots and the meeting point.
+pub(super) struct Exchange {
+    banks: [Vec<RwLock<Slot>>; 2],
+    meeting: Meeting,
+    stop: AtomicBool,
+}
+
+impl Exchange {
+    pub(super) fn new(workers: usize, packs: usize, blank: &Slot) -> Exchange {
+        let bank = || (0..packs).map(|_| RwLock::new(blank.clone())).collect();
+        Exchange {
+            banks: [bank(), bank()],
+            meeting: Meeting::new(workers),
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    /// The slot that a pack writes in an update.
+    pub(super) fn write(&self, update: u64, pack: usize) -> RwLockWriteGuard<'_, Slot> {
+        // A poisoned lock means that another worker panicked; its panic is the one to see.
+        self.bank(update)[pack]
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The slots of an update in the order of the lanes.
+    pub(super) fn read(&self, update: u64) -> impl Iterator<Item = RwLockReadGuard<'_, Slot>> {
+        self.bank(update)
+            .iter()
+            .map(|slot| slot.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until all workers are here.
+    pub(super) fn meet(&self) {
+        self.meeting.wait();
+    }
+
+    /// Asks all workers to stop at their next look.
+    pub(super) fn ask_to_stop(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Whether a stop was asked for. Workers look right after meeting, so that all see the same.
+    pub(super) fn asked_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    fn bank(&self, update: u64) -> &[RwLock<Slot>] {
+        &self.banks[(update % 2) as usize]
+    }
+}
+
+/// A barrier that spins: workers arrive within microseconds of one another, a sleeping one would come late. After a
+/// while it yields, for machines with fewer free cores than workers.
+struct Meeting {
+    workers: usize,
+    arrived: AtomicUsize,
+    round: AtomicUsize,
+}
+
+impl Meeting {
+    fn new(workers: usize) -> Meeting {
+        Meeting {
+            workers,
+            arrived: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+        }
+    }
+
+    fn wait(&self) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0u32;
+        while self.round.load(Ordering::Acquire) == round {
+            spins += 1;
+            if spins < 20_000 {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! One pass over the windows in the lanes of a vector: forward under forcing, residuals, backward, gradients.
+//!
+//! ```text
+//! z_t = F(z̃_{t−1}, s_t)        z̃_t = z_t + α_t (ẑ_t − z_t)        e_t = c (x̂_t − x_t),  c = 2/(N S T)
+//! δ_T = Bᵀe_T                   δ_t = Bᵀe_t + (1 − α_t) J̃ᵀ_{t+1} δ_{t+1}        δ̃_0 = J̃ᵀ_1 δ_1
+//! ```
+
+use crate::forcing::{Forcing, ForcingGradient};
+use crate::kernel::{Kernel, Tape};
+use crate::map::Dims;
+use crate::observation::{Observation, ObservationLanes, Residuals};
+use crate::simd::{Groups, Lanes, Simd, SimdBase, SimdFloat, Task};
+
+/// Buffers of a sweep over T steps.
+pub(crate) struct Sweep<P> {
+    dims: Dims,
+    observation: Observation,
+    window: usize,
+    /// Observations, (T + 1) × N.
+    pub(crate) x: Vec<P>,
+    /// c in used lanes, 0 in others.
+    pub(crate) weight: P,
+    /// Teacher signals, (T + 1) × forced.
+    teacher: Vec<P>,
+    /// States before forcing, T × M.
+    z: Vec<P>,
+    /// Cotangents of inferred states, T × M: row 0 of the initial state, others of teacher signals.
+    inferred: Vec<P>,
+    residuals: Residuals<P>,
+    /// What the map leaves behind.
+    pub(crate) tape: Tape<P>,
+}
+
+/// How a sweep is forced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Forced {
+    pub(crate) forcing: Forcing,
+    pub(crate) gradient: ForcingGradient,
+}
+
+impl<P: Lanes> Sweep<P> {
+    pub(crate) fn new(
+        dims: Dims,
+        units: usize,
+        observation: Observation,
+        window: usize,
+    ) -> Sweep<P> {
+        Sweep {
+            dims,
+            observation,
+            window,
+            x: vec![P::ZERO; (window + 1) * observation.dim_obs],
+            weight: P::ZERO,
+            teacher: vec![P::ZERO; (window + 1) * observation.forced()],
+            z: vec![P::ZERO; window * dims.latent],
+            inferred: vec![P::ZERO; window * dims.latent],
+            residuals: Residuals::new(observation, window),
+            tape: Tape::new(dims, units, window),
+        }
+    }
+
+    /// Σ (x̂ − x)² over the lanes of each group that count.
+    pub(crate) fn squares(&mut self, used: usize) -> [f32; 2] {
+        let lanes = self.residuals.squares.lanes_mut();
+        let sum = |lanes: &[f32]| lanes.iter().sum();
+        let used = &lanes[..used.min(lanes.len())];
+        let (low, high) = used.split_at(used.len().min(crate::simd::GROUP));
+        [sum(low), sum(high)]
+    }
+}
+
+/// Teacher signals and the initial state.
+pub(crate) struct Infer<'a, P> {
+    pub(crate) observation: &'a ObservationLanes,
+    pub(crate) sweep: &'a mut Sweep<P>,
+}
+
+impl<P: Lanes> Task for Infer<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Sweep {
+            dims,
+            observation,
+            x,
+            teacher,
+            tape,
+            ..
+        } = self.sweep;
+        let (n, forced) = (observation.dim_obs, observation.forced());
+        self.observation
+            .initial_state(simd, &x[..n], &mut tape.z[..dims.latent]);
+        for (x, teacher) in x.chunks_exact(n).zip(teacher.chunks_exact_mut(forced)) {
+            self.observation.teacher(simd, x, teacher);
+        }
+    }
+}
+
+/// The steps of the map, with forcing.
+pub(crate) struct Forward<'a, K, P> {
+    pub(crate) kernel: &'a K,
+    pub(crate) forced: Forced,
+    pub(crate) sweep: &'a mut Sweep<P>,
+}
+
+impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Sweep {
+            dims,
+            observation,
+            window,
+            teacher,
+            z,
+            tape,
+            ..
+        } = self.sweep;
+        let (m, k, u) = (dims.latent, dims.inputs, self.kernel.units());
+        let width = observation.forced();
+        for t in 0..*window {
+            let (before, after) = tape.z.split_at_mut((t + 1) * m);
+            let next = &mut z[t * m..][..m];
+            let s = &tape.s[t * k..][..k];
+            self.kernel
+                .step(simd, &before[t * m..], s, &mut tape.g[t * u..][..u], next);
+            if t + 1 < *window {
+                let gain = self.forced.forcing.gain(t + 1);
+                force(
+                    simd,
+                    gain,
+                    next,
+                    &teacher[(t + 1) * width..][..width],
+                    &mut after[..m],
+                );
+            }
+        }
+    }
+}
+
+/// z̃ = z + α (ẑ − z) in the leading states that have a teacher.
+#[inline(always)]
+fn force<S: Simd, P: Lanes>(simd: S, alpha: f32, z: &[P], teacher: &[P], to: &mut [P]) {
+    let alpha = P::Vector::splat(simd, alpha);
+    for ((to, z), teacher) in to.iter_mut().zip(z).zip(teacher) {
+        let z = z.load(simd);
+        to.store(alpha.mul_add(teacher.load(simd) - z, z));
+    }
+    to[teacher.len()..].copy_from_slice(&z[teacher.len()..]);
+}
+
+/// Residuals of the states before forcing.
+pub(crate) struct Compare<'a, P> {
+    pub(crate) observation: &'a ObservationLanes,
+    pub(crate) sweep: &'a mut Sweep<P>,
+}
+
+impl<P: Lanes> Task for Compare<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Sweep {
+            observation,
+            z,
+            x,
+            weight,
+            residuals,
+            ..
+        } = self.sweep;
+        self.observation
+            .residuals(simd, z, &x[observation.dim_obs..], weight, residuals);
+    }
+}
+
+/// The backward sweep, then the map's weight gradients.
+pub(crate) struct Backward<'a, K, P> {
+    pub(crate) kernel: &'a K,
+    pub(crate) forced: Forced,
+    pub(crate) sweep: &'a mut Sweep<P>,
+    pub(crate) groups: Groups<'a>,
+}
+
+impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) {
+        let Sweep {
+            dims,
+            observation,
+            window,
+            residuals,
+            inferred,
+            tape,
+            ..
+        } = self.sweep;
+        let (m, u, last) = (
+            dims.latent,
+            self.kernel.units(),
+            (*window - 1) * dims.latent,
+        );
+        tape.d[last..].copy_from_slice(&residuals.r[last..]);
+        for t in (0..*window).rev() {
+            let (earlier, d) = tape.d.split_at_mut(t * m);
+            let (z, g, q) = (
+                &tape.z[t * m..][..m],
+                &tape.g[t * u..][..u],
+                &mut tape.q[t * u..][..u],
+            );
+            let dz = &mut inferred[t * m..][..m];
+            self.kernel.pull_back(simd, (z, g), &d[..m], q, dz);
+            if t > 0 {
+                let (gain, r) = (
+                    self.forced.forcing.gain(t),
+                    &residuals.r[(t - 1) * m..][..m],
+                );
+                release(
+                    simd,
+                    gain,
+                    observation.forced(),
+                    r,
+                    dz,
+                    &mut earlier[(t - 1) * m..],
+                );
+            }
+        }
+        self.kernel.gradient(simd, tape, &mut self.groups);
+    }
+}
+
+/// d = r + (1 − α) dz in the forced states, r + dz in the others; dz becomes α dz, the teacher's cotangent.
+#[inline(always)]
+fn release<S: Simd, P: Lanes>(
+    simd: S,
+    alpha: f32,
+    forced: usize,
+    r: &[P],
+    dz: &mut [P],
+    d: &mut [P],
+) {
+    let vector = |v: f32| P::Vector::splat(simd, v);
+    for (i, ((d, r), dz)) in d.iter_mut().zip(r).zip(dz).enumerate() {
+        let alpha = if i < forced { alpha } else { 0.0 };
+        let pulled = dz.load(simd);
+        d.store(vector(1.0 - alpha).mul_add(pulled, r.load(simd)));
+        dz.store(vector(alpha) * pulled);
+    }
+}
+
+/// The observation model's gradients.
+pub(crate) struct ObservationGradient<'a, P> {
+    pub(crate) observation: &'a ObservationLanes,
+    pub(crate) forced: Forced,
+    pub(crate) sweep: &'a mut Sweep<P>,
+    /// Number of parameters: what belongs to the pseudo-inverse stands behind them.
+    pub(crate) behind: usize,
+    pub(crate) groups: Groups<'a>,
+}
+
+impl<P: Lanes> Task for ObservationGradient<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) {
+        let Sweep {
+            dims,
+            observation,
+            window,
+            x,
+            z,
+            inferred,
+            residuals,
+            ..
+        } = self.sweep;
+        self.observation
+            .gradient(simd, z, &residuals.e, &mut self.groups);
+        let steps = match self.forced.gradient {
+            ForcingGradient::Detached => 1,
+            ForcingGradient::Full if observation.forced() < dims.latent => 1,
+            ForcingGradient::Full => *window,
+        };
+        let (d, x) = (
+            &inferred[..steps * dims.latent],
+            &x[..steps * observation.dim_obs],
+        );
+        self.observation
+            .infer_gradient(simd, (d, x), self.behind, &mut self.groups);
+    }
+}

@@ -1,0 +1,394 @@
+//! A worker: its share of the lanes, and a replica of everything else.
+
+use std::mem;
+
+use super::exchange::{Exchange, Slot};
+use super::sweep::{Backward, Compare, Forced, Forward, Infer, ObservationGradient, Sweep};
+use super::{Control, Epoch, Job, Outcome, State, Watch};
+use crate::kernel::Kernel;
+use crate::map::Map;
+use crate::observation::ObservationLanes;
+use crate::penalty::Penalties;
+use crate::rng::{Rng, Stream};
+use crate::simd::{GROUP, Groups, Lanes, dispatch};
+
+/// Trains with kernels of type `K` on vectors of type `P`.
+pub(super) fn run<K: Kernel, P: Lanes>(
+    job: Job<'_>,
+    make: &(impl Fn(K) -> K + Sync),
+    from: State,
+    watch: &mut dyn Watch,
+) -> Outcome {
+    let packs = job.plan.batch.div_ceil(P::WIDTH);
+    let workers = job.plan.threads.clamp(1, packs);
+    let exchange = exchange_for::<K, P>(job, make, workers, packs);
+    std::thread::scope(|scope| {
+        for rank in 1..workers {
+            let (from, exchange) = (from.clone(), &exchange);
+            scope.spawn(move || {
+                Worker::<K, P>::new(job, make, rank, workers, from)
+                    .train(exchange, &mut |_, _| Control::Continue)
+            });
+        }
+        Worker::<K, P>::new(job, make, 0, workers, from)
+            .train(&exchange, &mut |epoch, state| watch.epoch(epoch, state))
+    })
+}
+
+/// Loss and gradient of the batch of windows that start at given rows.
+pub(super) fn once<K: Kernel, P: Lanes>(
+    job: Job<'_>,
+    make: &(impl Fn(K) -> K + Sync),
+    theta: &[f32],
+    starts: &[usize],
+) -> (f64, Vec<f32>) {
+    let packs = job.plan.batch.div_ceil(P::WIDTH);
+    let exchange = exchange_for::<K, P>(job, make, 1, packs);
+    let radam = crate::optim::RAdam::new(theta.len());
+    let from = State {
+        theta: theta.to_vec(),
+        radam,
+        update: 0,
+    };
+    let mut worker = Worker::<K, P>::new(job, make, 0, 1, from);
+    worker.starts.copy_from_slice(starts);
+    let loss = worker.gradient(&exchange).loss;
+    worker.gradient.truncate(theta.len());
+    (loss, worker.gradient)
+}
+
+fn exchange_for<K: Kernel, P: Lanes>(
+    job: Job<'_>,
+    make: &impl Fn(K) -> K,
+    workers: usize,
+    packs: usize,
+) -> Exchange {
+    let len = Shared::<K>::new(job, make).gradient_len();
+    let blank = Slot {
+        groups: vec![vec![0.0; len]; P::WIDTH / GROUP],
+        squares: [0.0; 2],
+    };
+    Exchange::new(workers, packs, &blank)
+}
+
+/// The map's kernel and the observation model, prepared for the current θ.
+struct Shared<K> {
+    kernel: K,
+    observation: ObservationLanes,
+    parameters: usize,
+}
+
+impl<K: Kernel> Shared<K> {
+    fn new(job: Job<'_>, make: &impl Fn(K) -> K) -> Shared<K> {
+        let layout = job.architecture.layout();
+        Shared {
+            kernel: make(K::new(job.architecture.dims, &layout)),
+            observation: ObservationLanes::new(job.architecture.observation, &layout),
+            parameters: layout.len(),
+        }
+    }
+
+    fn gradient_len(&self) -> usize {
+        self.parameters + self.observation.extra()
+    }
+
+    fn prepare(&mut self, theta: &[f32]) {
+        self.kernel.prepare(theta);
+        self.observation.prepare(theta);
+    }
+}
+
+struct Worker<'a, K, P> {
+    job: Job<'a>,
+    map: Box<dyn Map>,
+    penalties: Penalties,
+    shared: Shared<K>,
+    /// The packs of lanes that this worker sweeps, with their buffers.
+    packs: Vec<(usize, Sweep<P>)>,
+    starts: Vec<usize>,
+    gradient: Vec<f32>,
+    state: State,
+    windows_rng: Rng,
+}
+
+/// What an update yields besides its gradient.
+struct Measured {
+    loss: f64,
+    penalty: f64,
+    norm: f64,
+}
+
+impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
+    fn new(
+        job: Job<'a>,
+        make: &impl Fn(K) -> K,
+        rank: usize,
+        workers: usize,
+        from: State,
+    ) -> Worker<'a, K, P> {
+        let Job {
+            plan,
+            windows,
+            architecture,
+        } = job;
+        let shared = Shared::new(job, make);
+        let sweep = || {
+            Sweep::new(
+                architecture.dims,
+                shared.kernel.units(),
+                architecture.observation,
+                windows.window(),
+            )
+        };
+        let packs = (rank..plan.batch.div_ceil(P::WIDTH))
+            .step_by(workers)
+            .map(|pack| (pack, sweep()))
+            .collect();
+        let map = (architecture.info.build)(architecture.dims);
+        let layout = architecture.layout();
+        let mut windows_rng = Rng::new(plan.seed, Stream::Windows);
+        // Two 32-bit words a window.
+        windows_rng.seek(u128::from(from.update) * plan.batch as u128 * 2);
+        let mut worker = Worker {
+            job,
+            penalties: Penalties::new(
+                plan.penalties,
+                map.as_ref(),
+                architecture.observation,
+                &layout,
+            ),
+            map,
+            packs,
+            starts: vec![0; plan.batch],
+            gradient: vec![0.0; shared.gradient_len()],
+            shared,
+            state: from,
+            windows_rng,
+        };
+        worker.shared.prepare(&worker.state.theta);
+        worker
+    }
+
+    fn train(
+        mut self,
+        exchange: &Exchange,
+        watch: &mut dyn FnMut(&Epoch, &State) -> Control,
+    ) -> Outcome {
+        let plan = self.job.plan;
+        let per_epoch = plan.schedule.batches_per_epoch;
+        let mut epoch_loss = 0.0;
+        while self.state.update < plan.updates() {
+            self.draw();
+            let measured = self.gradient(exchange);
+            if !(measured.loss.is_finite() && measured.norm.is_finite()) {
+                return Outcome::Diverged {
+                    update: self.state.update,
+                    last: self.state,
+                };
+            }
+            let rate = plan.schedule.rate(self.state.update);
+            self.take_step(rate);
+            epoch_loss += measured.loss / per_epoch as f64;
+            if self.state.update.is_multiple_of(per_epoch) {
+                let loss = mem::take(&mut epoch_loss);
+                if self.end_epoch(exchange, watch, Measured { loss, ..measured }, rate)
+                    == Control::Stop
+                {
+                    return Outcome::Stopped(self.state);
+                }
+            }
+        }
+        Outcome::Finished(self.state)
+    }
+
+    /// Tells the watch, and all workers whether it stops them.
+    fn end_epoch(
+        &mut self,
+        exchange: &Exchange,
+        watch: &mut dyn FnMut(&Epoch, &State) -> Control,
+        measured: Measured,
+        rate: f64,
+    ) -> Control {
+        let plan = self.job.plan;
+        let epoch = Epoch {
+            epoch: self.state.update / plan.schedule.batches_per_epoch,
+            update: self.state.update,
+            loss: measured.loss,
+            penalty: measured.penalty,
+            alpha: f64::from(plan.forcing.gain(1)),
+            rate,
+            gradient_norm: measured.norm,
+        };
+        if watch(&epoch, &self.state) == Control::Stop {
+            exchange.ask_to_stop();
+        }
+        exchange.meet();
+        if exchange.asked_to_stop() {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
+
+    /// Draws the windows of a batch, the same on every worker.
+    fn draw(&mut self) {
+        for start in &mut self.starts {
+            *start = self.job.windows.draw(&mut self.windows_rng);
+        }
+    }
+
+    /// Sweeps this worker's packs, then gathers the gradient of the whole batch.
+    fn gradient(&mut self, exchange: &Exchange) -> Measured {
+        let mut packs = mem::take(&mut self.packs);
+        for (pack, sweep) in &mut packs {
+            self.load(*pack, sweep);
+            self.sweep(*pack, sweep, &mut exchange.write(self.state.update, *pack));
+        }
+        self.packs = packs;
+        exchange.meet();
+        self.gather(exchange)
+    }
+
+    /// Fills the lanes of a pack with windows; lanes beyond the batch repeat the last window and count nothing.
+    fn load(&self, pack: usize, sweep: &mut Sweep<P>) {
+        let Job { plan, windows, .. } = self.job;
+        let (n, k, t) = (windows.dim_obs(), windows.dim_input(), windows.window());
+        let weight = 2.0 / (n * plan.batch * t) as f32;
+        for lane in 0..P::WIDTH {
+            let window = pack * P::WIDTH + lane;
+            sweep.weight.lanes_mut()[lane] = if window < plan.batch { weight } else { 0.0 };
+            let start = self.starts[window.min(plan.batch - 1)];
+            scatter(&windows.x_from(start)[..(t + 1) * n], lane, &mut sweep.x);
+            // The input of the state that a step produces.
+            scatter(
+                &windows.s_from(start)[k..][..t * k],
+                lane,
+                &mut sweep.tape.s,
+            );
+            if plan.noise > 0.0 {
+                self.add_noise(window, lane, sweep);
+            }
+        }
+    }
+
+    /// Noise of a window, from a place in its stream that follows from the update and the window.
+    fn add_noise(&self, window: usize, lane: usize, sweep: &mut Sweep<P>) {
+        let plan = self.job.plan;
+        let mut rng = Rng::new(plan.seed, Stream::Noise);
+        // Two 64-bit draws, four words, a normal number.
+        let before = u128::from(self.state.update) * plan.batch as u128 + window as u128;
+        rng.seek(before * sweep.x.len() as u128 * 4);
+        for x in &mut sweep.x {
+            x.lanes_mut()[lane] += (plan.noise * rng.normal()) as f32;
+        }
+    }
+
+    fn sweep(&self, pack: usize, sweep: &mut Sweep<P>, slot: &mut Slot) {
+        let plan = self.job.plan;
+        let (isa, kernel, observation) = (plan.isa, &self.shared.kernel, &self.shared.observation);
+        let forced = Forced {
+            forcing: plan.forcing,
+            gradient: plan.forcing_gradient,
+        };
+        dispatch::<P, _>(isa, Infer { observation, sweep });
+        dispatch::<P, _>(
+            isa,
+            Forward {
+                kernel,
+                forced,
+                sweep,
+            },
+        );
+        dispatch::<P, _>(isa, Compare { observation, sweep });
+        dispatch::<P, _>(
+            isa,
+            Backward {
+                kernel,
+                forced,
+                sweep,
+                groups: Groups(&mut slot.groups),
+            },
+        );
+        let (behind, groups) = (self.shared.parameters, Groups(&mut slot.groups));
+        dispatch::<P, _>(
+            isa,
+            ObservationGradient {
+                observation,
+                forced,
+                sweep,
+                behind,
+                groups,
+            },
+        );
+        slot.squares = sweep.squares(plan.batch - pack * P::WIDTH);
+    }
+
+    /// Adds all slots in the order of the lanes, then turns the sum into dθ of the whole objective.
+    fn gather(&mut self, exchange: &Exchange) -> Measured {
+        let Job { plan, windows, .. } = self.job;
+        self.gradient.fill(0.0);
+        let mut squares = 0.0;
+        for slot in exchange.read(self.state.update) {
+            for group in &slot.groups {
+                self.gradient
+                    .iter_mut()
+                    .zip(group)
+                    .for_each(|(sum, g)| *sum += g);
+            }
+            squares += slot.squares.iter().map(|&s| f64::from(s)).sum::<f64>();
+        }
+        let parameters = self.shared.parameters;
+        self.shared
+            .kernel
+            .finish(&self.state.theta, &mut self.gradient);
+        self.shared
+            .observation
+            .finish(parameters, &mut self.gradient);
+        let dtheta = &mut self.gradient[..parameters];
+        let penalty = self.penalties.add(&self.state.theta, dtheta);
+        self.map.freeze(dtheta);
+        let norm = norm(dtheta);
+        if let Some(largest) = plan.clip_norm.filter(|&largest| norm > largest) {
+            dtheta
+                .iter_mut()
+                .for_each(|d| *d *= (largest / norm) as f32);
+        }
+        let entries = windows.dim_obs() * plan.batch * windows.window();
+        Measured {
+            loss: squares / entries as f64,
+            penalty,
+            norm,
+        }
+    }
+
+    fn take_step(&mut self, rate: f64) {
+        let State {
+            theta,
+            radam,
+            update,
+        } = &mut self.state;
+        radam.step(
+            self.job.plan.isa,
+            theta,
+            &self.gradient[..self.shared.parameters],
+            rate,
+        );
+        *update += 1;
+        self.shared.prepare(theta);
+    }
+}
+
+/// Puts consecutive numbers into one lane of consecutive vectors.
+fn scatter<P: Lanes>(values: &[f32], lane: usize, to: &mut [P]) {
+    for (to, &value) in to.iter_mut().zip(values) {
+        to.lanes_mut()[lane] = value;
+    }
+}
+
+/// The Euclidean norm, in f64; not finite if an entry is not.
+fn norm(v: &[f32]) -> f64 {
+    v.iter()
+        .map(|&v| f64::from(v) * f64::from(v))
+        .sum::<f64>()
+        .sqrt()
+}

@@ -1,0 +1,884 @@
+//! Every map, observation model and forcing obeys the laws; for every law a deliberately wrong one is caught.
+
+use attractor_core::forcing::{Forcing, ForcingGradient};
+use attractor_core::laws::{self, Verdict};
+use attractor_core::map::{Dims, MODELS, Map, ModelInfo, Point, Start};
+use attractor_core::model::{Architecture, Model};
+use attractor_core::observation::{Observation, ObservationKind, ObservationStart};
+use attractor_core::optim::Schedule;
+use attractor_core::penalty::PenaltyWeights;
+use attractor_core::reference::{self, Batch};
+use attractor_core::rng::{Rng, Stream};
+use attractor_core::series::{Channel, Series, Step, Trajectory};
+use attractor_core::simd::Isa;
+use attractor_core::theta::Layout;
+use attractor_core::train::{self, Plan};
+use attractor_core::windows::Windows;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// Gradients in f32 against f64: rounding of 6e-8 a step, grown by the map over a window of up to nine steps and
+/// averaged over the windows, stays below this relative to the largest entry.
+const F32: f64 = 3e-5;
+
+fn model(id: &str) -> &'static ModelInfo {
+    MODELS
+        .iter()
+        .find(|info| info.entry.id == id)
+        .expect("the model is in the list")
+}
+
+/// Property tests that try the same cases every time, so that a case within rounding of a kink cannot come and go.
+fn for_all<T: Strategy>(cases: u32, strategy: T, law: impl Fn(T::Value) -> Verdict) {
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let outcome = TestRunner::new_with_rng(config, rng).run(&strategy, |value| {
+        law(value).map_err(|broken| TestCaseError::fail(broken.to_string()))
+    });
+    outcome.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// A map with random parameters of order one at a random point.
+struct Sample {
+    map: Box<dyn Map>,
+    theta: Vec<f64>,
+    z: Vec<f64>,
+    s: Vec<f64>,
+    rng: Rng,
+}
+
+impl Sample {
+    fn new(info: &ModelInfo, dims: Dims, seed: u64) -> Sample {
+        let mut rng = Rng::new(seed, Stream::Parameters);
+        let map = (info.build)(dims);
+        let theta = (0..map.layout().len())
+            .map(|_| 0.7 * rng.normal())
+            .collect();
+        let mut normals = |n: usize| (0..n).map(|_| rng.normal()).collect::<Vec<f64>>();
+        let (z, s) = (normals(dims.latent), normals(dims.inputs));
+        Sample {
+            map,
+            theta,
+            z,
+            s,
+            rng,
+        }
+    }
+
+    fn check(&mut self, law: fn(&dyn Map, &[f64], Point<'_>, &mut Rng) -> Verdict) -> Verdict {
+        law(
+            self.map.as_ref(),
+            &self.theta,
+            Point {
+                z: &self.z,
+                s: &self.s,
+            },
+            &mut self.rng,
+        )
+    }
+}
+
+fn sizes() -> impl Strategy<Value = Dims> {
+    (1usize..8, 1usize..9, 0usize..3).prop_map(|(latent, hidden, inputs)| Dims {
+        latent,
+        hidden,
+        inputs,
+    })
+}
+
+#[test]
+fn every_map_obeys_the_laws_of_derivatives() {
+    for info in MODELS {
+        for_all(60, (sizes(), any::<u64>()), |(dims, seed)| {
+            let mut sample = Sample::new(info, dims, seed);
+            sample.check(laws::pull_back_is_the_transposed_jacobian)?;
+            sample.check(laws::jacobian_matches_differences)?;
+            sample.check(laws::parameter_gradient_matches_differences)
+        });
+    }
+}
+
+#[test]
+fn piecewise_linear_maps_are_affine_within_a_region() {
+    for info in MODELS
+        .iter()
+        .filter(|info| info.entry.id != "tanh-shallow-plrnn")
+    {
+        for_all(60, (sizes(), any::<u64>()), |(dims, seed)| {
+            Sample::new(info, dims, seed).check(laws::affine_within_a_region)
+        });
+    }
+    let smooth = |seed| {
+        let dims = Dims {
+            latent: 3,
+            hidden: 8,
+            inputs: 0,
+        };
+        Sample::new(model("tanh-shallow-plrnn"), dims, seed).check(laws::affine_within_a_region)
+    };
+    assert!(
+        (0..10).any(|seed| smooth(seed).is_err()),
+        "the law must tell a smooth map"
+    );
+}
+
+/// A map with one thing wrong.
+struct Wrong {
+    right: Box<dyn Map>,
+    fault: Fault,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    JacobianNotTransposed,
+    JacobianScaled,
+    ThresholdGradientMissing,
+}
+
+impl Map for Wrong {
+    fn dims(&self) -> Dims {
+        self.right.dims()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.right.layout()
+    }
+
+    fn step(&self, theta: &[f64], z: &[f64], s: &[f64], next: &mut [f64]) {
+        self.right.step(theta, z, s, next);
+    }
+
+    fn jacobian(&self, theta: &[f64], z: &[f64], jac: &mut [f64]) {
+        self.right.jacobian(theta, z, jac);
+        if self.fault == Fault::JacobianScaled {
+            jac.iter_mut().for_each(|j| *j *= 1.0 + 1e-6);
+        }
+    }
+
+    fn pull_back(
+        &self,
+        theta: &[f64],
+        at: Point<'_>,
+        d: &[f64],
+        dz: &mut [f64],
+        dtheta: &mut [f64],
+    ) {
+        self.right.pull_back(theta, at, d, dz, dtheta);
+        let m = dz.len();
+        match self.fault {
+            Fault::JacobianNotTransposed => {
+                let mut jac = vec![0.0; m * m];
+                self.right.jacobian(theta, at.z, &mut jac);
+                for (dz, row) in dz.iter_mut().zip(jac.chunks_exact(m)) {
+                    *dz = row.iter().zip(d).map(|(j, d)| j * d).sum();
+                }
+            }
+            Fault::ThresholdGradientMissing => dtheta[self.layout().range("h2")].fill(0.0),
+            Fault::JacobianScaled => {}
+        }
+    }
+
+    fn init(&self, start: Start, rng: &mut Rng) -> Vec<f64> {
+        self.right.init(start, rng)
+    }
+
+    fn freeze(&self, dtheta: &mut [f32]) {
+        self.right.freeze(dtheta);
+    }
+
+    fn penalized(&self) -> &'static [&'static str] {
+        self.right.penalized()
+    }
+}
+
+#[test]
+fn wrong_maps_are_caught() {
+    let caught = |fault, law| {
+        let dims = Dims {
+            latent: 3,
+            hidden: 5,
+            inputs: 1,
+        };
+        let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, 5);
+        sample.map = Box::new(Wrong {
+            right: sample.map,
+            fault,
+        });
+        assert!(sample.check(law).is_err());
+    };
+    caught(
+        Fault::JacobianNotTransposed,
+        laws::pull_back_is_the_transposed_jacobian,
+    );
+    caught(Fault::JacobianScaled, laws::jacobian_matches_differences);
+    caught(
+        Fault::ThresholdGradientMissing,
+        laws::parameter_gradient_matches_differences,
+    );
+}
+
+/// The plain map with 2L units that a clipped one with L units equals: W1' = [W1, −W1], W2' = [W2; W2], h2' = [h2; 0].
+fn unclipped(dims: Dims, theta: &[f64]) -> (Box<dyn Map>, Vec<f64>) {
+    let layout = (model("clipped-shallow-plrnn").build)(dims)
+        .layout()
+        .clone();
+    let part = |name: &str| theta[layout.range(name)].to_vec();
+    let wide = Dims {
+        hidden: 2 * dims.hidden,
+        ..dims
+    };
+    let w1 = part("W1");
+    let w1: Vec<f64> = w1
+        .chunks_exact(dims.hidden)
+        .flat_map(|row| row.iter().copied().chain(row.iter().map(|w| -w)))
+        .collect();
+    let h2 = [part("h2"), vec![0.0; dims.hidden]].concat();
+    let theta = [
+        part("A"),
+        w1,
+        part("h1"),
+        part("W2"),
+        part("W2"),
+        h2,
+        part("C"),
+    ]
+    .concat();
+    ((model("shallow-plrnn").build)(wide), theta)
+}
+
+#[test]
+fn a_clipped_map_equals_a_plain_one_with_twice_the_units() {
+    for_all(40, (sizes(), any::<u64>()), |(dims, seed)| {
+        let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, seed);
+        let (plain, theta) = unclipped(dims, &sample.theta);
+        laws::equal_steps(
+            (sample.map.as_ref(), &sample.theta),
+            (plain.as_ref(), &theta),
+            &mut sample.rng,
+        )
+    });
+    let dims = Dims {
+        latent: 3,
+        hidden: 4,
+        inputs: 0,
+    };
+    let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, 1);
+    let (plain, mut theta) = unclipped(dims, &sample.theta);
+    theta[5] += 1e-6;
+    let pair = (
+        (sample.map.as_ref(), &sample.theta[..]),
+        (plain.as_ref(), &theta[..]),
+    );
+    assert!(
+        laws::equal_steps(pair.0, pair.1, &mut sample.rng).is_err(),
+        "the law must tell unequal maps"
+    );
+}
+
+#[test]
+fn clipped_maps_obey_their_bound() {
+    let bound = |map: &dyn Map, theta: &[f64]| {
+        let (dims, layout) = (map.dims(), map.layout());
+        let part = |name: &str| &theta[layout.range(name)];
+        let largest = |v: &[f64]| v.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let w1 = attractor_core::linalg::singular_values(part("W1"), dims.latent, dims.hidden)[0];
+        let h2 = largest(part("h2")) * (dims.hidden as f64).sqrt();
+        (h2 * w1 + norm(part("h1"))) / (1.0 - largest(part("A")))
+    };
+    for seed in 0..5 {
+        let dims = Dims {
+            latent: 3,
+            hidden: 20,
+            inputs: 0,
+        };
+        let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, seed);
+        sample.theta[..3]
+            .iter_mut()
+            .for_each(|a| *a = a.clamp(-0.95, 0.95));
+        let bound = bound(sample.map.as_ref(), &sample.theta);
+        laws::bounded(
+            sample.map.as_ref(),
+            &sample.theta,
+            bound,
+            100_000,
+            &mut sample.rng,
+        )
+        .unwrap();
+        let map = (model("shallow-plrnn").build)(dims);
+        let plain = laws::bounded(map.as_ref(), &sample.theta, bound, 100_000, &mut sample.rng);
+        assert!(
+            seed > 0 || plain.is_err(),
+            "the law must tell a map without clipping"
+        );
+    }
+}
+
+#[test]
+fn observation_models_are_consistent() {
+    let kinds = [
+        ObservationKind::Identity,
+        ObservationKind::Linear,
+        ObservationKind::LinearWithBias,
+    ];
+    for (kind, dim_obs, latent) in kinds
+        .into_iter()
+        .flat_map(|k| [(k, 3, 3), (k, 2, 5), (k, 1, 1)])
+    {
+        let observation = Observation {
+            kind,
+            dim_obs,
+            latent,
+        };
+        let mut rng = Rng::new(4, Stream::Parameters);
+        let own: Vec<f64> = (0..observation.layout().len())
+            .map(|_| rng.normal())
+            .collect();
+        laws::observation_is_consistent(&observation, &own, &mut rng).unwrap();
+    }
+    // More channels than states cannot be inverted: the law says so.
+    let tall = Observation {
+        kind: ObservationKind::Linear,
+        dim_obs: 4,
+        latent: 2,
+    };
+    let mut rng = Rng::new(4, Stream::Parameters);
+    let own: Vec<f64> = (0..8).map(|_| rng.normal()).collect();
+    laws::observation_is_consistent(&tall, &own, &mut rng).unwrap();
+    let short = Observation {
+        kind: ObservationKind::Linear,
+        dim_obs: 2,
+        latent: 4,
+    };
+    assert!(
+        laws::observation_is_consistent(&short, &[0.0; 8], &mut rng).is_ok(),
+        "zero observes and infers zero"
+    );
+}
+
+#[test]
+fn gains_are_fractions() {
+    for forcing in [
+        Forcing::Generalized { alpha: 0.3 },
+        Forcing::Sparse { interval: 7 },
+        Forcing::None,
+    ] {
+        laws::gains_are_fractions(&forcing, 100).unwrap();
+    }
+    assert!(laws::gains_are_fractions(&Forcing::Generalized { alpha: 1.1 }, 100).is_err());
+}
+
+/// A training situation: a model on a wavy series with inputs.
+struct Situation {
+    architecture: Architecture,
+    series: Series,
+    windows: Windows,
+    plan: Plan,
+    theta: Vec<f32>,
+    starts: Vec<usize>,
+}
+
+impl Situation {
+    fn new(
+        info: &'static ModelInfo,
+        kind: ObservationKind,
+        sizes: (Dims, usize),
+        batch: usize,
+        window: usize,
+    ) -> Situation {
+        let (dims, dim_obs) = sizes;
+        let rows = 80;
+        let wave = |i: usize, n: usize, f: f64| {
+            ((i / n) as f64 * (0.3 + 0.1 * f) + 2.0 * (i % n) as f64).sin()
+        };
+        let trajectory = Trajectory {
+            s: (0..rows * dims.inputs)
+                .map(|i| wave(i, dims.inputs, 3.0))
+                .collect(),
+            ..Trajectory::new((0..rows * dim_obs).map(|i| wave(i, dim_obs, 1.0)).collect())
+        };
+        let (channels, inputs) = (
+            Channel::numbered("x", dim_obs),
+            Channel::numbered("s", dims.inputs),
+        );
+        let series = Series::new(channels, inputs, Step::default(), vec![trajectory]).unwrap();
+        let architecture = Architecture::new(info, dims, kind, dim_obs).unwrap();
+        let model = Model::start(architecture, ObservationStart::Random, &series, 11);
+        let mut rng = Rng::new(9, Stream::Parameters);
+        let theta = model
+            .theta()
+            .iter()
+            .map(|&v| v + 0.2 * rng.normal() as f32)
+            .collect();
+        let plan = Plan {
+            batch,
+            schedule: Schedule {
+                start: 1e-3,
+                end: 1e-4,
+                epochs: 2,
+                batches_per_epoch: 3,
+            },
+            forcing: Forcing::Generalized { alpha: 0.3 },
+            forcing_gradient: ForcingGradient::Detached,
+            penalties: PenaltyWeights::default(),
+            clip_norm: None,
+            noise: 0.0,
+            seed: 3,
+            threads: 1,
+            isa: Isa::detect(),
+        };
+        let windows = Windows::new(&series, window).unwrap();
+        let starts = (0..batch).map(|i| i * 13 % (rows - window)).collect();
+        Situation {
+            architecture,
+            series,
+            windows,
+            plan,
+            theta,
+            starts,
+        }
+    }
+
+    fn gradient(&self, starts: &[usize]) -> (f64, Vec<f64>) {
+        let plan = Plan {
+            batch: starts.len(),
+            ..self.plan.clone()
+        };
+        let (loss, gradient) = train::loss_and_gradient(
+            &plan,
+            &self.windows,
+            &self.architecture,
+            &self.theta,
+            starts,
+        );
+        (loss, gradient.into_iter().map(f64::from).collect())
+    }
+
+    /// The kernels' loss and gradient against the reference and its central differences.
+    fn check(&self) -> Verdict {
+        let theta: Vec<f64> = self.theta.iter().map(|&v| f64::from(v)).collect();
+        let batch = Batch {
+            series: &self.series,
+            window: self.windows.window(),
+            starts: &self.starts,
+            forcing: self.plan.forcing,
+        };
+        let value = |moved: &[f64]| match self.plan.forcing_gradient {
+            ForcingGradient::Detached => reference::loss(&self.architecture, moved, &theta, &batch),
+            ForcingGradient::Full => reference::loss(&self.architecture, moved, moved, &batch),
+        };
+        let (loss, mut gradient) = self.gradient(&self.starts);
+        laws::compare_relative(
+            "the loss is the reference's",
+            &[loss],
+            &[value(&theta)],
+            F32,
+        )?;
+        self.restore_frozen(&value, &theta, &mut gradient);
+        laws::gradient_matches_differences(
+            "the gradient is the reference's",
+            &value,
+            &theta,
+            &gradient,
+            F32,
+        )
+    }
+
+    /// The diagonal of W does not move in training; its entries are not part of the comparison.
+    fn restore_frozen(&self, value: &dyn Fn(&[f64]) -> f64, theta: &[f64], gradient: &mut [f64]) {
+        let layout = self.architecture.layout();
+        let (place, m) = (layout.range("W"), self.architecture.dims.latent);
+        for i in place.step_by(m + 1) {
+            assert_eq!(gradient[i], 0.0, "the diagonal of W is frozen");
+            let mut moved = theta.to_vec();
+            moved[i] += 1e-6;
+            gradient[i] = (value(&moved) - value(theta)) / 1e-6;
+        }
+    }
+}
+
+fn situations() -> impl Strategy<Value = (Dims, usize, usize, usize)> {
+    let batch = prop_oneof![Just(1usize), Just(8), Just(16), Just(17), 1usize..20];
+    (sizes(), 1usize..8, batch, 1usize..9)
+}
+
+#[test]
+fn every_kernel_has_the_gradient_of_the_reference_through_a_linear_observation() {
+    for info in MODELS {
+        for kind in [ObservationKind::Linear, ObservationKind::LinearWithBias] {
+            for_all(12, situations(), |(dims, dim_obs, batch, window)| {
+                Situation::new(info, kind, (dims, dim_obs), batch, window).check()
+            });
+        }
+    }
+}
+
+#[test]
+fn every_kernel_has_the_gradient_of_the_reference_through_the_identity() {
+    for info in MODELS {
+        for_all(12, situations(), |(dims, dim_obs, batch, window)| {
+            let sizes = (dims, dim_obs.min(dims.latent));
+            Situation::new(info, ObservationKind::Identity, sizes, batch, window).check()
+        });
+    }
+}
+
+#[test]
+fn every_forcing_has_the_gradient_of_the_reference() {
+    let schemes = [
+        Forcing::None,
+        Forcing::Generalized { alpha: 0.0 },
+        Forcing::Generalized { alpha: 1.0 },
+        Forcing::Sparse { interval: 1 },
+        Forcing::Sparse { interval: 3 },
+    ];
+    for forcing in schemes {
+        for (gradient, kind) in [
+            (ForcingGradient::Detached, ObservationKind::Linear),
+            (ForcingGradient::Full, ObservationKind::Linear),
+            (ForcingGradient::Full, ObservationKind::LinearWithBias),
+            (ForcingGradient::Full, ObservationKind::Identity),
+        ] {
+            let sizes = (
+                Dims {
+                    latent: 4,
+                    hidden: 7,
+                    inputs: 1,
+                },
+                3,
+            );
+            let mut situation = Situation::new(MODELS[0], kind, sizes, 17, 7);
+            situation.plan.forcing = forcing;
+            situation.plan.forcing_gradient = gradient;
+            situation.check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_wrong_gradient_is_caught() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
+    situation.check().unwrap();
+    // Claims the full gradient, computes the detached one.
+    let theta: Vec<f64> = situation.theta.iter().map(|&v| f64::from(v)).collect();
+    let (_, detached) = situation.gradient(&situation.starts);
+    situation.plan.forcing_gradient = ForcingGradient::Full;
+    let batch = Batch {
+        series: &situation.series,
+        window: 6,
+        starts: &situation.starts,
+        forcing: situation.plan.forcing,
+    };
+    let full = |moved: &[f64]| reference::loss(&situation.architecture, moved, moved, &batch);
+    assert!(laws::gradient_matches_differences("wrong", &full, &theta, &detached, F32).is_err());
+}
+
+#[test]
+fn all_instruction_sets_agree() {
+    for info in MODELS {
+        let sizes = (
+            Dims {
+                latent: 9,
+                hidden: 30,
+                inputs: 1,
+            },
+            9,
+        );
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 16, 9);
+        for isa in Isa::available() {
+            situation.plan.isa = isa;
+            situation
+                .check()
+                .unwrap_or_else(|broken| panic!("{} with {}: {broken}", info.entry.id, isa.name()));
+        }
+    }
+}
+
+#[test]
+fn lanes_do_not_see_each_other() {
+    for info in MODELS {
+        let sizes = (
+            Dims {
+                latent: 3,
+                hidden: 5,
+                inputs: 1,
+            },
+            3,
+        );
+        let situation = Situation::new(info, ObservationKind::Linear, sizes, 17, 6);
+        let of_batch = |starts: &[usize]| situation.gradient(starts).1;
+        laws::lanes_are_independent(&of_batch, &situation.starts, F32).unwrap();
+        let mixed = |starts: &[usize]| {
+            let mut starts = starts.to_vec();
+            let last = starts.len() - 1;
+            starts[last] = starts[0];
+            situation.gradient(&starts).1
+        };
+        assert!(
+            laws::lanes_are_independent(&mixed, &situation.starts, F32).is_err(),
+            "the law must tell mixed lanes"
+        );
+    }
+}
+
+#[test]
+fn full_forcing_decouples_the_steps() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut whole = Situation::new(MODELS[0], ObservationKind::Identity, sizes, 4, 8);
+    whole.plan.forcing = Forcing::Generalized { alpha: 1.0 };
+    let steps: Vec<usize> = whole
+        .starts
+        .iter()
+        .flat_map(|&start| start..start + 8)
+        .collect();
+    let mut single = Situation::new(MODELS[0], ObservationKind::Identity, sizes, steps.len(), 1);
+    single.theta.clone_from(&whole.theta);
+    let decoupled = |whole: &Situation| {
+        laws::compare_relative(
+            "α = 1 decouples",
+            &whole.gradient(&whole.starts).1,
+            &single.gradient(&steps).1,
+            F32,
+        )
+    };
+    decoupled(&whole).unwrap();
+    whole.plan.forcing = Forcing::Generalized { alpha: 0.99 };
+    assert!(
+        decoupled(&whole).is_err(),
+        "the law must tell coupled steps"
+    );
+}
+
+#[test]
+fn no_forcing_is_plain_back_propagation() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 4, 8);
+    let mut with = |forcing| {
+        situation.plan.forcing = forcing;
+        situation.gradient(&situation.starts.clone()).1
+    };
+    let plain = with(Forcing::None);
+    assert_eq!(with(Forcing::Generalized { alpha: 0.0 }), plain);
+    assert_eq!(with(Forcing::Sparse { interval: 100 }), plain);
+    assert_ne!(with(Forcing::Generalized { alpha: 0.1 }), plain);
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    for info in MODELS {
+        let sizes = (
+            Dims {
+                latent: 3,
+                hidden: 7,
+                inputs: 1,
+            },
+            3,
+        );
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 37, 6);
+        situation.plan.noise = 0.1;
+        let mut trained = |threads| {
+            situation.plan.threads = threads;
+            let model = Model::new(situation.architecture, situation.theta.clone());
+            let from = train::State::new(&model);
+            let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
+            train::train(
+                &situation.plan,
+                &situation.windows,
+                &situation.architecture,
+                from,
+                watch,
+            )
+        };
+        let one = trained(1);
+        assert!(matches!(one, train::Outcome::Finished(_)));
+        for threads in [2, 3, 8] {
+            assert!(
+                trained(threads) == one,
+                "{} with {threads} threads",
+                info.entry.id
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_continued_from_a_state_ends_with_the_same_bits() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
+    situation.plan.noise = 0.1;
+    let model = Model::new(situation.architecture, situation.theta.clone());
+    let run = |from: train::State, stop_after: u64| {
+        let mut watch = |epoch: &train::Epoch, _: &train::State| {
+            if epoch.epoch == stop_after {
+                train::Control::Stop
+            } else {
+                train::Control::Continue
+            }
+        };
+        train::train(
+            &situation.plan,
+            &situation.windows,
+            &situation.architecture,
+            from,
+            &mut watch,
+        )
+    };
+    let whole = run(train::State::new(&model), 100);
+    let train::Outcome::Stopped(half) = run(train::State::new(&model), 1) else {
+        panic!("the watch stops it")
+    };
+    assert!(run(half, 100) == whole);
+}
+
+#[test]
+fn the_worked_one_dimensional_case() {
+    // F(1) = 0.5 + 2(1.3 − 1) + 0.1, F(−0.1) = −0.05 + 2·0.2 + 0.1, F(−1) = −0.5 + 0.1; slopes 0.5, 2.5, 0.5.
+    let map = (model("clipped-shallow-plrnn").build)(Dims {
+        latent: 1,
+        hidden: 1,
+        inputs: 0,
+    });
+    let layout = map.layout();
+    let mut theta = [0.0; 5];
+    for (name, value) in [
+        ("A", 0.5),
+        ("W1", 2.0),
+        ("W2", 1.0),
+        ("h1", 0.1),
+        ("h2", 0.3),
+    ] {
+        theta[layout.range(name).start] = value;
+    }
+    for (z, f, slope) in [(1.0, 1.2, 0.5), (-0.1, 0.45, 2.5), (-1.0, -0.4, 0.5)] {
+        let (mut next, mut jac) = ([0.0], [0.0]);
+        map.step(&theta, &[z], &[], &mut next);
+        map.jacobian(&theta, &[z], &mut jac);
+        assert!(
+            (next[0] - f).abs() < 1e-15 && (jac[0] - slope).abs() < 1e-15,
+            "z = {z}"
+        );
+    }
+}
+
+#[test]
+fn parameter_counts_are_the_papers() {
+    let count = |id: &str, latent, hidden, kind, dim_obs| {
+        let dims = Dims {
+            latent,
+            hidden,
+            inputs: 0,
+        };
+        Architecture::new(model(id), dims, kind, dim_obs)
+            .unwrap()
+            .layout()
+            .len()
+    };
+    let shallow = |m, l, n| count("clipped-shallow-plrnn", m, l, ObservationKind::Linear, n);
+    let dendritic = |m, b, n| {
+        count(
+            "clipped-dendritic-plrnn",
+            m,
+            b,
+            ObservationKind::Identity,
+            n,
+        )
+    };
+    // Hess et al. 2023, tables 1, S1 and S2: ECG, EEG, Lorenz-63, Lorenz-96, multiscale Lorenz-96.
+    assert_eq!(shallow(5, 250, 5), 2785);
+    assert_eq!(
+        count("tanh-shallow-plrnn", 5, 250, ObservationKind::Linear, 5),
+        2785
+    );
+    assert_eq!(shallow(16, 512, 64), 17952);
+    assert_eq!(shallow(3, 50, 3), 365);
+    assert_eq!(shallow(20, 100, 20), 4540);
+    assert_eq!(shallow(8, 100, 8), 1780);
+    assert_eq!(dendritic(35, 50, 5), 3245);
+    assert_eq!(dendritic(105, 40, 64), 18099);
+    assert_eq!(dendritic(10, 20, 3), 361);
+    assert_eq!(dendritic(60, 20, 20), 5740);
+    // The multiscale row counts the map alone, without L.
+    assert_eq!(dendritic(25, 45, 8) - (25 - 8) * 8, 1845);
+}
+
+#[test]
+fn starts_are_as_specified() {
+    let dims = Dims {
+        latent: 6,
+        hidden: 40,
+        inputs: 2,
+    };
+    for info in MODELS {
+        let map = (info.build)(dims);
+        let theta = map.init(
+            Start::WithinData {
+                low: -2.0,
+                high: 3.0,
+            },
+            &mut Rng::new(1, Stream::Parameters),
+        );
+        let part = |name: &str| &theta[map.layout().range(name)];
+        let within = |name: &str, r: f64| part(name).iter().all(|v| v.abs() <= r);
+        assert!(part("A").iter().all(|&a| a > 0.0 && a <= 1.0));
+        assert!(within("h", 0.0) && within("h1", 0.0) && within("C", (6.0f64 / 8.0).sqrt()));
+        assert!(within("W1", 1.0 / 40f64.sqrt()) && within("W2", 1.0 / 6f64.sqrt()));
+        assert!(within("slopes", 1.0 / 40f64.sqrt()));
+        assert!(part("thresholds").iter().all(|h| (-2.0..3.0).contains(h)));
+        assert!(
+            part("W").iter().step_by(7).all(|&w| w == 0.0),
+            "the diagonal of W is zero"
+        );
+        let plain = info.entry.id == "shallow-plrnn" || info.entry.id == "tanh-shallow-plrnn";
+        assert!(within("h2", if plain { 0.0 } else { 1.0 / 40f64.sqrt() }));
+    }
+}
+
+#[test]
+fn the_start_matrix_of_a_plrnn_has_largest_eigenvalue_one() {
+    let map = (model("plrnn").build)(Dims {
+        latent: 7,
+        hidden: 0,
+        inputs: 0,
+    });
+    let theta = map.init(Start::Free, &mut Rng::new(2, Stream::Parameters));
+    let mut k = theta[map.layout().range("W")].to_vec();
+    theta[map.layout().range("A")]
+        .iter()
+        .enumerate()
+        .for_each(|(i, a)| k[i * 8] = *a);
+    // Symmetric and positive: its largest singular value is its largest eigenvalue.
+    assert!((attractor_core::linalg::singular_values(&k, 7, 7)[0] - 1.0).abs() < 1e-12);
+}
