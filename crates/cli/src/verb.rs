@@ -1,5 +1,7 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
+mod cite;
+mod explain;
 mod list;
 
 use std::io::Write;
@@ -11,6 +13,8 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     List(list::List),
+    Explain(explain::Explain),
+    Cite(cite::Cite),
 }
 
 impl Verb {
@@ -18,6 +22,8 @@ impl Verb {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
             Verb::List(list) => list.run(out),
+            Verb::Explain(explain) => explain.run(out),
+            Verb::Cite(cite) => cite.run(out),
         }
     }
 }
