@@ -48,10 +48,9 @@ impl<'a> Reference<'a> {
             line.push_str(&format!(" ({year})"));
         }
         line.push('.');
-        for part in [self.field("title").map(plain), self.place()] {
-            if let Some(part) = part {
-                line.push_str(&format!(" {part}."));
-            }
+        let parts = [self.field("title").map(plain), self.place()];
+        for part in parts.into_iter().flatten() {
+            line.push_str(&format!(" {part}."));
         }
         if let Some(doi) = self.field("doi") {
             line.push_str(&format!(" doi:{doi}"));
