@@ -1,5 +1,10 @@
 //! `list`, `explain` and `cite`, run as a user runs them, over everything that can be named.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails as a test does"
+)]
+
 use std::process::{Command, Output};
 
 use serde_json::Value;
