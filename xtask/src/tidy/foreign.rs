@@ -35,39 +35,31 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "csv",
-        &["crates/attractor/src/format/"],
-        "quoting and separators of CSV",
+        TEXT_FORMATS,
+        "quoting and separators of delimited text",
     ),
     adopt(
         "faer",
         &["crates/core/src/linalg.rs"],
-        "the only one whose eigenvalues converge on our cycle Jacobians",
+        "its eigenvalues converge on the Jacobians of cycles",
     ),
-    adopt("flate2", &["crates/attractor/src/format/"], "decompression"),
-    adopt("indicatif", &["crates/cli/src/"], "progress bars"),
+    adopt("flate2", TEXT_FORMATS, "compressed text"),
     adopt(
         "rand_chacha",
         &["crates/core/src/rng.rs"],
         "a seekable generator with independent streams",
     ),
-    adopt("realfft", &["crates/core/src/"], "power spectra"),
     adopt(
-        "safetensors",
-        &["crates/attractor/src/format/"],
-        "model files that NumPy reads",
+        "realfft",
+        &["crates/core/src/fft.rs"],
+        "Fourier transforms of real numbers",
     ),
-    adopt("serde", &["crates/"], "derives stand beside the types"),
     adopt(
         "serde_json",
-        &["crates/cli/src/", "crates/attractor/src/", "xtask/src/"],
-        "`--json`, and stored scores",
+        &["crates/cli/src/", "xtask/src/deny.rs"],
+        "`--json`, and what cargo says of itself",
     ),
     adopt("strsim", &["crates/core/src/settings.rs"], "did you mean"),
-    adopt(
-        "tempfile",
-        &["crates/attractor/src/store.rs"],
-        "temporary folders",
-    ),
     adopt(
         "thiserror",
         &["crates/"],
@@ -75,14 +67,20 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "toml",
-        &["crates/attractor/src/", "xtask/src/"],
-        "experiment files, and the policy on dependencies",
+        &["xtask/src/deny.rs", "xtask/src/tidy/foreign.rs"],
+        "manifests and the policy on dependencies",
     ),
     adopt(
         "zip",
-        &["crates/attractor/src/format/"],
+        &["crates/attractor/src/format/npz.rs"],
         "`.npz` files are archives",
     ),
+];
+
+/// The reader and the writer of delimited text.
+const TEXT_FORMATS: &[&str] = &[
+    "crates/attractor/src/format/text.rs",
+    "crates/attractor/src/format/text/",
 ];
 
 /// Every dependency is in the table, and named only where the table says.

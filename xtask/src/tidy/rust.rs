@@ -136,7 +136,7 @@ pub(crate) fn nothing_ignored(tree: &Tree) -> Vec<Finding> {
     })
 }
 
-/// Only the commands print, and they are given where to.
+/// Libraries and commands do not print: they are given where to write. Examples do.
 pub(crate) fn no_printing(tree: &Tree) -> Vec<Finding> {
     const MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
     let findings = lines_with(tree, Source::shipped, |line| {
@@ -146,8 +146,13 @@ pub(crate) fn no_printing(tree: &Tree) -> Vec<Finding> {
     });
     findings
         .into_iter()
-        .filter(|finding| finding.path.starts_with("crates/"))
+        .filter(|finding| ships(&finding.path))
         .collect()
+}
+
+/// Whether a file is part of what users get.
+fn ships(path: &str) -> bool {
+    path.starts_with("crates/") && path.contains("/src/")
 }
 
 fn all_code(source: &Source) -> Box<dyn Iterator<Item = (usize, &str)> + '_> {
@@ -263,9 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn printing_is_for_tests_and_tasks() {
+    fn printing_is_for_tests_examples_and_tasks() {
         let text = "println!(\"a\");\nwriteln!(out)?;\nlet print = 1;\n#[cfg(test)]\nmod t { fn a() { dbg!(1); } }\n";
         assert_eq!(lines(no_printing, PATH, text), [1]);
         assert!(lines(no_printing, "xtask/src/a.rs", text).is_empty());
+        assert!(lines(no_printing, "crates/core/examples/a.rs", text).is_empty());
     }
 }
