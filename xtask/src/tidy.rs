@@ -110,6 +110,8 @@ impl Tree {
             .filter_map(|path| read_file(root, path))
             .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
+        // Git names a file once for each side of an unfinished merge.
+        files.dedup_by(|a, b| a.path == b.path);
         Ok(Tree::new(files))
     }
 

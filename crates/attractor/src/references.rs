@@ -278,7 +278,10 @@ fn plain(value: &str) -> String {
             .replace(&format!("{accent}{{{base}}}"), letter)
             .replace(tex, letter);
     }
-    let text = text.replace("--", "–").replace("\\&", "&");
+    let signs = [("--", "–"), ("``", "“"), ("''", "”"), ("\\&", "&")];
+    let text = signs
+        .iter()
+        .fold(text, |text, (tex, sign)| text.replace(tex, sign));
     let text = text.replace(['{', '}'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -318,7 +321,7 @@ mod tests {
           author = {Lorenz, Edward N.}, title = "Deterministic {Nonperiodic} {"}Flow{"}",
           journal = {Journal of the Atmospheric Sciences}, volume = 20, number = 2, pages = {130--141}, year = 1963,
         }
-        @book{b, author={H{\'e}non, Michel and R{\"{o}}ssler, Otto E. and {The Group, Inc}}, title = {{A {B}}}}
+        @book{b, author={H{\'e}non, Michel and R{\"{o}}ssler, Otto E. and {The Group, Inc}}, title = {{A {B}} ``C''}}
     "#;
 
     #[test]
@@ -334,7 +337,7 @@ mod tests {
         );
         assert_eq!(found[0].field("year"), Some("1963"));
         assert_eq!(found[0].field("doi"), None);
-        assert_eq!(found[1].field("title"), Some("{A {B}}"));
+        assert_eq!(found[1].field("title"), Some("{A {B}} ``C''"));
         assert!(found[0].bibtex.starts_with("@article{") && found[0].bibtex.ends_with('}'));
         // The text of an entry is an entry: splitting it again gives the same.
         assert_eq!(split(found[1].bibtex).unwrap(), [found[1].clone()]);
@@ -350,7 +353,7 @@ mod tests {
         );
         assert_eq!(
             found[1].formatted(),
-            "Hénon, Rössler & The Group, Inc. A B."
+            "Hénon, Rössler & The Group, Inc. A B “C”."
         );
     }
 

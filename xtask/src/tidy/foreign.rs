@@ -56,7 +56,11 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "serde_json",
-        &["crates/cli/src/", "xtask/src/deny.rs"],
+        &[
+            "crates/cli/src/",
+            "crates/attractor/src/inspection.rs",
+            "xtask/src/deny.rs",
+        ],
         "`--json`, and what cargo says of itself",
     ),
     adopt("strsim", &["crates/core/src/settings.rs"], "did you mean"),
