@@ -5,8 +5,13 @@
 //! 1. [`series`]: what a recording is.
 //! 2. [`settings`] and [`catalogue`]: how everything a user can name is described.
 //! 3. [`rng`]: seeded random streams, one a purpose.
+//! 4. [`system`]: known systems, their integration, and data from them.
+//! 5. [`analysis`]: what a system does in the long run.
 
+pub mod analysis;
 pub mod catalogue;
+pub mod fft;
 pub mod rng;
 pub mod series;
 pub mod settings;
+pub mod system;
