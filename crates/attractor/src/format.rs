@@ -2,7 +2,7 @@
 //!
 //! A file is a table with one row a time step. Each column has a role: the time axis, a state (a channel x), an
 //! external input s, the trajectory that a row belongs to, or none. Roles come from [`ReadOptions`]; what these
-//! leave open is detected from the column titles (see [`text::title`]).
+//! leave open is detected from the column titles (see `docs/formats.md`).
 //!
 //! A new format is one file and one line in [`FORMATS`].
 
