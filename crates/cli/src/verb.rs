@@ -1,5 +1,6 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
+mod convert;
 mod list;
 
 use std::io::Write;
@@ -10,6 +11,7 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Convert(convert::Convert),
     List(list::List),
 }
 
@@ -17,6 +19,7 @@ impl Verb {
     /// Runs the verb; data go to `out`.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
+            Verb::Convert(convert) => convert.run(),
             Verb::List(list) => list.run(out),
         }
     }
