@@ -5,6 +5,7 @@
 pub use attractor_core::*;
 
 pub mod error;
+pub mod format;
 pub mod library;
 pub mod references;
 pub mod store;

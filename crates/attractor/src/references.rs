@@ -278,16 +278,30 @@ fn plain(value: &str) -> String {
             .replace(&format!("{accent}{{{base}}}"), letter)
             .replace(tex, letter);
     }
-    let signs = [("--", "–"), ("``", "“"), ("''", "”"), ("\\&", "&")];
-    let text = signs
+    let text = SIGNS
         .iter()
         .fold(text, |text, (tex, sign)| text.replace(tex, sign));
     let text = text.replace(['{', '}'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What TeX writes for letters of their own, and for signs.
+const SIGNS: [(&str, &str); 11] = [
+    ("{\\o}", "ø"),
+    ("{\\O}", "Ø"),
+    ("{\\ss}", "ß"),
+    ("{\\aa}", "å"),
+    ("{\\ae}", "æ"),
+    ("{\\l}", "ł"),
+    ("{\\i}", "ı"),
+    ("--", "–"),
+    ("``", "“"),
+    ("''", "”"),
+    ("\\&", "&"),
+];
+
 /// TeX accents of names, as written without inner braces.
-const ACCENTS: [(&str, &str); 20] = [
+const ACCENTS: [(&str, &str); 24] = [
     ("\\\"a", "ä"),
     ("\\\"e", "ë"),
     ("\\\"o", "ö"),
@@ -308,6 +322,10 @@ const ACCENTS: [(&str, &str); 20] = [
     ("\\~n", "ñ"),
     ("\\~a", "ã"),
     ("\\~o", "õ"),
+    ("\\vc", "č"),
+    ("\\vs", "š"),
+    ("\\vz", "ž"),
+    ("\\cc", "ç"),
 ];
 
 #[cfg(test)]
@@ -321,7 +339,7 @@ mod tests {
           author = {Lorenz, Edward N.}, title = "Deterministic {Nonperiodic} {"}Flow{"}",
           journal = {Journal of the Atmospheric Sciences}, volume = 20, number = 2, pages = {130--141}, year = 1963,
         }
-        @book{b, author={H{\'e}non, Michel and R{\"{o}}ssler, Otto E. and {The Group, Inc}}, title = {{A {B}} ``C''}}
+        @book{b, author={H{\'e}non, Michel and N{\o}rsett, Syvert P. and R{\"{o}}ssler, Otto E. and {The Group, Inc}}, title = {{A {B}} ``C''}}
     "#;
 
     #[test]
@@ -353,7 +371,7 @@ mod tests {
         );
         assert_eq!(
             found[1].formatted(),
-            "Hénon, Rössler & The Group, Inc. A B “C”."
+            "Hénon, Nørsett, Rössler & The Group, Inc. A B “C”."
         );
     }
 

@@ -1,6 +1,7 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
 mod cite;
+mod convert;
 mod explain;
 mod list;
 
@@ -12,6 +13,7 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Convert(convert::Convert),
     List(list::List),
     Explain(explain::Explain),
     Cite(cite::Cite),
@@ -21,6 +23,7 @@ impl Verb {
     /// Runs the verb; data go to `out`.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
+            Verb::Convert(convert) => convert.run(),
             Verb::List(list) => list.run(out),
             Verb::Explain(explain) => explain.run(out),
             Verb::Cite(cite) => cite.run(out),

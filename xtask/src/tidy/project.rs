@@ -54,13 +54,10 @@ pub(crate) fn no_large_file(tree: &Tree) -> Vec<Finding> {
 /// Every key of `refs.bib` is cited in the code or on a page.
 pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
     let bibliography = tree.text("refs.bib").unwrap_or_default();
+    let is_read = |path: &str| path.ends_with(".rs") || path.ends_with(".md");
     let is_used = |key: &str| {
-        let readers = tree
-            .texts()
-            .filter(|(path, _)| path.ends_with(".rs") || path.ends_with(".md"));
-        readers
-            .map(|(_, text)| text)
-            .any(|text| words(text).any(|(_, word)| word == key))
+        tree.texts()
+            .any(|(path, text)| is_read(path) && cites(text, key))
     };
     let keys = bibliography.lines().enumerate().filter_map(|(i, line)| {
         let (_, rest) = line.strip_prefix('@')?.split_once('{')?;
@@ -69,6 +66,13 @@ pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
     keys.filter(|(_, key)| !is_used(key))
         .map(|(i, key)| Finding::at("refs.bib", i, format!("`{key}` is cited nowhere")))
         .collect()
+}
+
+/// Whether a text has the key `hess2023`, or the name and the year as in "Hess et al. 2023".
+fn cites(text: &str, key: &str) -> bool {
+    let (name, year) = key.split_at(key.find(|c: char| c.is_ascii_digit()).unwrap_or(key.len()));
+    let has = |wanted: &str| words(text).any(|(_, word)| word.eq_ignore_ascii_case(wanted));
+    has(key) || (has(name) && has(year))
 }
 
 /// The changelog has a place for what comes next, and for numbers that change.
@@ -212,13 +216,10 @@ mod tests {
             "refs.bib",
             "@book{a1999,\n  year = 1999\n}\n@misc{b2000,\n}\n",
         );
-        assert_eq!(
-            lines(
-                every_reference_is_used,
-                &[bibliography, ("a.rs", "\"a1999\" b2000x")]
-            ),
-            [4]
-        );
+        let uncited = |text| lines(every_reference_is_used, &[bibliography, ("a.rs", text)]);
+        assert_eq!(uncited("\"a1999\" b2000x"), [4]);
+        assert_eq!(uncited("(A and C 1999) b 2001"), [4]);
+        assert!(uncited("a1999 (B 2000)").is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use attractor::catalogue::Entry;
+use attractor::system::{self, Known};
 use attractor::{Error, library, references};
 use clap::Args;
 
@@ -28,6 +29,7 @@ fn write_entry(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     writeln!(out, "{}", entry.summary)?;
     write_indented(out, entry.details)?;
     write_settings(out, entry)?;
+    write_known(out, system::find(entry.id).map_or(&[], |info| info.known))?;
     write_references(out, entry)
 }
 
@@ -59,6 +61,31 @@ fn write_settings(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
         ]
     });
     writeln!(out, "\nsettings")?;
+    table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}
+
+/// Figures from the literature that the tests compare with.
+fn write_known(out: &mut dyn Write, known: &[Known]) -> io::Result<()> {
+    if known.is_empty() {
+        return Ok(());
+    }
+    let head = ["exponents", "within", "settings", "source"].map(String::from);
+    let rows = known.iter().map(|known| {
+        let exponents: Vec<String> = known.exponents.iter().map(f64::to_string).collect();
+        let set: Vec<String> = known.set.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let set = if set.is_empty() {
+            "defaults".to_string()
+        } else {
+            set.join(" ")
+        };
+        [
+            exponents.join(", "),
+            known.tolerance.to_string(),
+            set,
+            known.source.to_string(),
+        ]
+    });
+    writeln!(out, "\nknown Lyapunov exponents")?;
     table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
@@ -143,5 +170,26 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
         };
         let page = "sample (one of the systems)\nA system for tests\n\nno settings\n";
         assert_eq!(explained(&bare), page);
+    }
+
+    #[test]
+    fn known_figures_stand_with_their_settings_and_source() {
+        let known = Known {
+            set: &[("rho", "45.92")],
+            exponents: &[1.5, 0.0],
+            tolerance: 0.01,
+            source: "wolf1985",
+        };
+        let mut out = Vec::new();
+        write_known(&mut out, &[Known { set: &[], ..known }, known]).unwrap();
+        let expected = "
+known Lyapunov exponents
+  exponents  within  settings   source
+  1.5, 0     0.01    defaults   wolf1985
+  1.5, 0     0.01    rho=45.92  wolf1985
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        let lorenz = system::find("lorenz-63").unwrap();
+        assert!(explained(&lorenz.entry).contains("0.9056"));
     }
 }
