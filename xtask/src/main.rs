@@ -1,2 +1,87 @@
-//! House tasks.
-fn main() {}
+//! House tasks: `cargo xtask VERB`. Each verb is one function and one line in [`VERBS`].
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a program for the terminal, with nothing but a terminal to talk to"
+)]
+
+mod command;
+mod deny;
+mod pages;
+mod python;
+mod tally;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+/// A task: its name, what it does, and how. It is given the words after the verb.
+struct Verb {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> ExitCode,
+}
+
+const VERBS: [Verb; 5] = [
+    Verb {
+        name: "test",
+        about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
+        run: test::run,
+    },
+    Verb {
+        name: "tidy",
+        about: "the house rules alone",
+        run: tidy::run,
+    },
+    Verb {
+        name: "docs",
+        about: "build the documentation and run the examples of its pages",
+        run: pages::run,
+    },
+    Verb {
+        name: "bench",
+        about: "run the benchmarks; further words go to them",
+        run: bench,
+    },
+    Verb {
+        name: "help",
+        about: "this list",
+        run: help,
+    },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = words.split_first() else {
+        return help(&[]);
+    };
+    match VERBS.iter().find(|verb| verb.name == name) {
+        Some(verb) => (verb.run)(rest),
+        None => {
+            println!("error: no task is named `{name}`\nhint: `cargo xtask help` lists them");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn help(_: &[String]) -> ExitCode {
+    println!("cargo xtask VERB\n");
+    for verb in &VERBS {
+        println!("  {:6}{}", verb.name, verb.about);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs every benchmark of the workspace, and none of the libraries' own test harnesses.
+fn bench(rest: &[String]) -> ExitCode {
+    let has_benches = |folder: std::fs::DirEntry| folder.path().join("benches").is_dir();
+    let mut crates = std::fs::read_dir(command::root().join("crates"))
+        .into_iter()
+        .flatten();
+    if !crates.any(|folder| folder.is_ok_and(has_benches)) {
+        println!("no crate has a folder `benches`");
+        return ExitCode::SUCCESS;
+    }
+    let mut cargo = command::cargo(["bench", "--workspace", "--bench", "*", "--"]);
+    command::exit_code(command::succeeds(cargo.args(rest)))
+}

@@ -5,7 +5,9 @@
 pub use attractor_core::*;
 
 pub mod error;
+pub mod format;
 pub mod library;
+pub mod references;
 pub mod store;
 
 pub use error::Error;

@@ -1,5 +1,7 @@
 //! The `attractor` command: one file a verb under `verb/`.
 
+mod reading;
+mod table;
 mod verb;
 
 use std::io::{self, Write};

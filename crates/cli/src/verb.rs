@@ -1,5 +1,8 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
+mod cite;
+mod convert;
+mod explain;
 mod list;
 
 use std::io::Write;
@@ -10,14 +13,20 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Convert(convert::Convert),
     List(list::List),
+    Explain(explain::Explain),
+    Cite(cite::Cite),
 }
 
 impl Verb {
     /// Runs the verb; data go to `out`.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
+            Verb::Convert(convert) => convert.run(),
             Verb::List(list) => list.run(out),
+            Verb::Explain(explain) => explain.run(out),
+            Verb::Cite(cite) => cite.run(out),
         }
     }
 }

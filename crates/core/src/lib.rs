@@ -2,16 +2,21 @@
 //!
 //! This crate touches no file, clock, environment or terminal. Reading order:
 //!
-//! 1. [`series`]: what a recording is.
-//! 2. [`map`], [`observation`], [`model`]: what is trained, in plain f64.
-//! 3. [`forcing`], [`windows`], [`penalty`], [`optim`], [`train`]: how it is trained.
-//! 4. `kernel` and [`simd`]: how training is fast.
-//! 5. [`laws`] and [`reference`](mod@reference): what every map, observation model and forcing must satisfy.
-//! 6. [`settings`] and [`catalogue`]: how everything a user can name is described.
-//! 7. [`theta`], [`linalg`], [`rng`]: what all of it stands on.
+//! 1. [`series`]: what a recording is; [`inspect`](mod@inspect): what a colleague would notice in it.
+//! 2. [`system`]: known systems, their integration, and data from them.
+//! 3. [`map`], [`observation`], [`model`]: what is trained, in plain f64.
+//! 4. [`forcing`], [`windows`], [`penalty`], [`optim`], [`mod@train`]: how it is trained.
+//! 5. `kernel` and [`simd`]: how training is fast.
+//! 6. [`laws`] and [`reference`](mod@reference): what every map, observation model and forcing must satisfy.
+//! 7. [`analysis`]: what a system does in the long run.
+//! 8. [`settings`] and [`catalogue`]: how everything a user can name is described.
+//! 9. [`theta`], [`linalg`], [`fft`], [`rng`]: what all of it stands on.
 
+pub mod analysis;
 pub mod catalogue;
+pub mod fft;
 pub mod forcing;
+pub mod inspect;
 mod kernel;
 pub mod laws;
 pub mod linalg;
@@ -25,6 +30,11 @@ pub mod rng;
 pub mod series;
 pub mod settings;
 pub mod simd;
+pub mod system;
 pub mod theta;
 pub mod train;
 pub mod windows;
+
+/// The version of the numbers. It grows when the same input and seed give other results than before, beyond what
+/// rounding on another machine explains; `CHANGELOG.md` says what moved and by how much.
+pub const NUMERICS: u32 = 1;

@@ -1,0 +1,195 @@
+//! `attractor explain NAME`: what it computes, its settings, and where it comes from.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use attractor::catalogue::Entry;
+use attractor::system::{self, Known};
+use attractor::{Error, library, references};
+use clap::Args;
+
+use crate::table;
+
+/// Explain a model, measure, system or format: what it computes, its settings and its references
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A name, as `attractor list` prints it
+    name: String,
+}
+
+impl Explain {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        write_entry(out, library::find(&self.name)?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn write_entry(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
+    writeln!(out, "{} (one of the {})", entry.id, entry.kind.plural())?;
+    writeln!(out, "{}", entry.summary)?;
+    write_indented(out, entry.details)?;
+    write_settings(out, entry)?;
+    write_known(out, system::find(entry.id).map_or(&[], |info| info.known))?;
+    write_references(out, entry)
+}
+
+/// The details under a blank line; their own indentation stays.
+fn write_indented(out: &mut dyn Write, details: &str) -> io::Result<()> {
+    let details = details.trim_matches('\n').trim_end();
+    if details.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    for line in details.lines() {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    Ok(())
+}
+
+fn write_settings(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
+    if entry.settings.is_empty() {
+        return writeln!(out, "\nno settings");
+    }
+    let head = ["setting", "default", "range", "meaning"].map(String::from);
+    let rows = entry.settings.iter().map(|setting| {
+        let range = setting.domain.to_string();
+        [
+            setting.name.into(),
+            setting.default.into(),
+            range,
+            setting.about.into(),
+        ]
+    });
+    writeln!(out, "\nsettings")?;
+    table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}
+
+/// Figures from the literature that the tests compare with.
+fn write_known(out: &mut dyn Write, known: &[Known]) -> io::Result<()> {
+    if known.is_empty() {
+        return Ok(());
+    }
+    let head = ["exponents", "within", "settings", "source"].map(String::from);
+    let rows = known.iter().map(|known| {
+        let exponents: Vec<String> = known.exponents.iter().map(f64::to_string).collect();
+        let set: Vec<String> = known.set.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let set = if set.is_empty() {
+            "defaults".to_string()
+        } else {
+            set.join(" ")
+        };
+        [
+            exponents.join(", "),
+            known.tolerance.to_string(),
+            set,
+            known.source.to_string(),
+        ]
+    });
+    writeln!(out, "\nknown Lyapunov exponents")?;
+    table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}
+
+fn write_references(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
+    if entry.references.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nreferences (`attractor cite {}` prints BibTeX)",
+        entry.id
+    )?;
+    for reference in references::cited_by([entry]) {
+        writeln!(out, "  {}", reference.formatted())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use attractor::catalogue::Kind;
+    use attractor::settings::{Domain, Setting};
+
+    /// An entry for the tests of the verbs that print entries.
+    pub(crate) const SAMPLE: Entry = Entry {
+        kind: Kind::System,
+        id: "sample",
+        summary: "A system for tests",
+        details: "\nx' = −σ x\n  and so on\n",
+        settings: &[
+            Setting {
+                name: "sigma",
+                default: "10",
+                domain: Domain::Positive,
+                about: "rate of decay",
+            },
+            Setting {
+                name: "n",
+                default: "3",
+                domain: Domain::COUNT,
+                about: "how many",
+            },
+        ],
+        references: &["hess2023"],
+    };
+
+    fn explained(entry: &Entry) -> String {
+        let mut out = Vec::new();
+        write_entry(&mut out, entry).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_explained_on_one_page() {
+        let expected = "\
+sample (one of the systems)
+A system for tests
+
+  x' = −σ x
+    and so on
+
+settings
+  setting  default  range                         meaning
+  sigma    10       a number above 0              rate of decay
+  n        3        a whole number of at least 1  how many
+
+references (`attractor cite sample` prints BibTeX)
+  Hess, Monfared, Brenner & Durstewitz (2023). Generalized Teacher Forcing for Learning Chaotic Dynamics. \
+Proceedings of the 40th International Conference on Machine Learning, 202.
+";
+        assert_eq!(explained(&SAMPLE), expected);
+    }
+
+    #[test]
+    fn what_is_empty_leaves_no_heading() {
+        let bare = Entry {
+            details: "",
+            settings: &[],
+            references: &[],
+            ..SAMPLE
+        };
+        let page = "sample (one of the systems)\nA system for tests\n\nno settings\n";
+        assert_eq!(explained(&bare), page);
+    }
+
+    #[test]
+    fn known_figures_stand_with_their_settings_and_source() {
+        let known = Known {
+            set: &[("rho", "45.92")],
+            exponents: &[1.5, 0.0],
+            tolerance: 0.01,
+            source: "wolf1985",
+        };
+        let mut out = Vec::new();
+        write_known(&mut out, &[Known { set: &[], ..known }, known]).unwrap();
+        let expected = "
+known Lyapunov exponents
+  exponents  within  settings   source
+  1.5, 0     0.01    defaults   wolf1985
+  1.5, 0     0.01    rho=45.92  wolf1985
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        let lorenz = system::find("lorenz-63").unwrap();
+        assert!(explained(&lorenz.entry).contains("0.9056"));
+    }
+}

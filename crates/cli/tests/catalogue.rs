@@ -1,0 +1,114 @@
+//! `list`, `explain` and `cite`, run as a user runs them, over everything that can be named.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails as a test does"
+)]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn attractor(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_attractor"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// Standard output of a run that succeeds.
+fn stdout(args: &[&str]) -> String {
+    let output = attractor(args);
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Everything that can be named, as `list --json` gives it.
+fn entries() -> Vec<Value> {
+    serde_json::from_str(&stdout(&["list", "--json"])).unwrap()
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap()
+}
+
+#[test]
+fn names_are_listed_once_under_their_kind() {
+    let mut names: Vec<String> = entries().iter().map(|e| text(e, "name").into()).collect();
+    let page = stdout(&["list"]);
+    for entry in entries() {
+        let of_kind = stdout(&["list", text(&entry, "kind")]);
+        assert!(
+            of_kind.contains(text(&entry, "summary")) && page.contains(text(&entry, "summary"))
+        );
+    }
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), entries().len());
+}
+
+#[test]
+fn every_entry_is_explained_with_all_its_settings() {
+    for entry in entries() {
+        let page = stdout(&["explain", text(&entry, "name")]);
+        assert!(page.contains(text(&entry, "summary")));
+        for setting in entry["settings"].as_array().unwrap() {
+            for field in ["name", "default", "range", "about"] {
+                assert!(page.contains(text(setting, field)), "{setting} in\n{page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_entry_is_cited_by_its_references_in_order() {
+    for entry in entries() {
+        let page = stdout(&["cite", text(&entry, "name")]);
+        let keys: Vec<String> = page
+            .lines()
+            .filter(|line| line.starts_with('@'))
+            .map(|line| line.split(['{', ',']).nth(1).unwrap().to_string())
+            .collect();
+        assert_eq!(serde_json::json!(keys), entry["references"], "{page}");
+    }
+}
+
+#[test]
+fn without_a_name_the_program_and_its_paper_are_cited() {
+    let page = stdout(&["cite"]);
+    assert!(page.starts_with("@misc{attractor,"));
+    assert!(page.contains(concat!("version ", env!("CARGO_PKG_VERSION"))));
+    assert!(page.contains("@inproceedings{hess2023,"));
+    assert_eq!(page, stdout(&["cite", "attractor"]));
+    assert_eq!(page, stdout(&["cite", "attractor", "attractor"]));
+}
+
+#[test]
+fn an_unknown_name_is_a_mistake_with_a_hint() {
+    for verb in ["explain", "cite"] {
+        let output = attractor(&[verb, "qqqq"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stdout.is_empty());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            told.starts_with("error: no ") && told.contains("`qqqq`"),
+            "{told}"
+        );
+        assert!(told.contains("hint: `attractor list`"), "{told}");
+    }
+}
+
+#[test]
+fn a_mistyped_name_gets_the_near_one_as_hint() {
+    for entry in entries() {
+        let name = text(&entry, "name");
+        let output = attractor(&["explain", &format!("{name}q")]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("hint: did you mean `"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn an_unknown_kind_is_a_mistake() {
+    assert_eq!(attractor(&["list", "planets"]).status.code(), Some(2));
+}

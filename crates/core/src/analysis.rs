@@ -1,0 +1,3 @@
+//! What a system, known or learnt, does in the long run.
+
+pub mod lyapunov;

@@ -1,0 +1,140 @@
+//! The pages for readers: builds the documentation, and runs the examples of `README.md` and `docs/*.md`.
+//!
+//! A fenced block that begins with ```` ```sh run ```` is run. The blocks of a page are one script, run by bash in an
+//! empty folder with the built `attractor` first in the path; a page passes if no command fails. The built binary
+//! stands in for `cargo run --release --`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
+use crate::tally::Tally;
+
+/// What opens a block that is run.
+const MARKER: &str = "```sh run";
+
+/// Builds the documentation and runs the pages.
+pub(crate) fn run(_: &[String]) -> ExitCode {
+    let mut tally = Tally::default();
+    tally.check("docs", build());
+    check_all(&mut tally);
+    println!("{}", tally.summary());
+    exit_code(tally.all_passed())
+}
+
+/// Builds the documentation of the workspace; a broken link is an error.
+pub(crate) fn build() -> bool {
+    succeeds(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Runs every page that has an example, counting one a page.
+pub(crate) fn check_all(tally: &mut Tally) {
+    if quietly(Command::new("bash").arg("--version")).is_err() {
+        return tally.skip("examples of the pages: no bash");
+    }
+    // As the tests build it: with other features, half of the dependencies would be compiled again.
+    if !succeeds(&mut cargo([
+        "test",
+        "--workspace",
+        "--tests",
+        "--no-run",
+        "--quiet",
+    ])) {
+        return tally.check("examples of the pages (not built)", false);
+    }
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap_or_default();
+        let name = page
+            .strip_prefix(root())
+            .unwrap_or(&page)
+            .display()
+            .to_string();
+        if let Some(script) = script(&text) {
+            println!("running the examples of {name}");
+            tally.check(&name, run_script(&name, &script));
+        }
+    }
+}
+
+/// `README.md` and the pages under `docs`, in order.
+fn pages() -> Vec<PathBuf> {
+    let folder = fs::read_dir(root().join("docs")).into_iter().flatten();
+    let mut pages: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    pages.sort();
+    pages.insert(0, root().join("README.md"));
+    pages
+}
+
+/// The blocks of a page that are to be run, as one script; none if it has no such block.
+fn script(page: &str) -> Option<String> {
+    let mut script = String::new();
+    let mut lines = page.lines();
+    while lines.by_ref().any(|line| line.trim_end() == MARKER) {
+        for line in lines.by_ref().take_while(|line| line.trim_end() != "```") {
+            script.push_str(&line.replace("cargo run --release --", "attractor"));
+            script.push('\n');
+        }
+    }
+    (!script.is_empty()).then_some(script)
+}
+
+/// Runs a script in an empty folder of its own.
+fn run_script(name: &str, script: &str) -> bool {
+    let folder = target()
+        .join("pages")
+        .join(name.replace(['/', '\\', '.'], "-"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let binaries = [target().join("debug")]
+        .into_iter()
+        .chain(std::env::split_paths(&path));
+    let (Ok(path), Ok(())) = (std::env::join_paths(binaries), emptied(&folder)) else {
+        return false;
+    };
+    let mut bash = Command::new("bash");
+    bash.args(["-euo", "pipefail", "-c", script]);
+    succeeds(bash.current_dir(&folder).env("PATH", path))
+}
+
+fn emptied(folder: &Path) -> std::io::Result<()> {
+    // There may be nothing to remove.
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marked_blocks_are_run_and_in_order() {
+        let page = "\
+# Title
+```sh
+rm -rf everything
+```
+```sh run
+cargo run --release -- list
+```
+text
+```text
+output
+```
+```sh run
+x=1
+```
+";
+        assert_eq!(script(page).unwrap(), "attractor list\nx=1\n");
+        assert_eq!(script("# Title\n```sh\nls\n```\n"), None);
+    }
+
+    #[test]
+    fn a_page_fails_with_its_first_failing_command() {
+        assert!(run_script("test-passing", "touch a\ntest -e a"));
+        assert!(!run_script("test-failing", "false\ntrue"));
+        assert!(!run_script("test-pipe", "false | true"));
+        // The folder is empty again each time.
+        assert!(run_script("test-passing", "test ! -e a"));
+    }
+}
