@@ -2,6 +2,7 @@
 
 mod convert;
 mod list;
+mod simulate;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ use clap::Subcommand;
 pub(crate) enum Verb {
     Convert(convert::Convert),
     List(list::List),
+    Simulate(simulate::Simulate),
 }
 
 impl Verb {
@@ -21,6 +23,7 @@ impl Verb {
         match self {
             Verb::Convert(convert) => convert.run(),
             Verb::List(list) => list.run(out),
+            Verb::Simulate(simulate) => simulate.run(out),
         }
     }
 }
