@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
+use attractor_core::system::simulate::SimulateError;
 
 use crate::format::FormatError;
 
@@ -20,6 +21,9 @@ pub enum Error {
     /// A file of data cannot be read or written.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// A system cannot be simulated as asked, or its orbit ends early.
+    #[error(transparent)]
+    Simulate(#[from] SimulateError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -49,11 +53,16 @@ impl Error {
         match self {
             Error::Setting(error) => error.hint(),
             Error::Format(error) => error.hint(),
+            Error::Simulate(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
             Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
             Error::Series(_) | Error::Write { .. } | Error::Output(_) => None,
         }
+    }
+    /// Whether nature did it (an orbit that diverges), not the user.
+    pub fn is_outcome(&self) -> bool {
+        matches!(self, Error::Simulate(error) if error.is_outcome())
     }
 }

@@ -2,13 +2,15 @@
 
 use attractor_core::catalogue::Entry;
 use attractor_core::settings::nearest;
+use attractor_core::system::SYSTEMS;
 
 use crate::Error;
 use crate::format::FORMATS;
 
 /// Every entry of every kind, in the order of the lists.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    FORMATS.iter().map(|format| &format.entry)
+    let systems = SYSTEMS.iter().map(|system| &system.entry);
+    systems.chain(FORMATS.iter().map(|format| &format.entry))
 }
 
 /// The entry with this name, whatever its kind.

@@ -17,8 +17,11 @@ struct Cli {
     verb: verb::Verb,
 }
 
-/// Exit code for a mistake of the user; what nature did (a diverged run) is 1.
+/// Exit code for a mistake of the user.
 const MISTAKE: u8 = 2;
+
+/// Exit code for what nature did, such as an orbit that diverges.
+const OUTCOME: u8 = 1;
 
 fn main() -> ExitCode {
     match Cli::parse().verb.run(&mut io::stdout().lock()) {
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             report(&error, &mut io::stderr().lock());
-            ExitCode::from(MISTAKE)
+            ExitCode::from(if error.is_outcome() { OUTCOME } else { MISTAKE })
         }
     }
 }

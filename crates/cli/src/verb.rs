@@ -4,6 +4,7 @@ mod cite;
 mod convert;
 mod explain;
 mod list;
+mod simulate;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ pub(crate) enum Verb {
     List(list::List),
     Explain(explain::Explain),
     Cite(cite::Cite),
+    Simulate(simulate::Simulate),
 }
 
 impl Verb {
@@ -27,6 +29,7 @@ impl Verb {
             Verb::List(list) => list.run(out),
             Verb::Explain(explain) => explain.run(out),
             Verb::Cite(cite) => cite.run(out),
+            Verb::Simulate(simulate) => simulate.run(out),
         }
     }
 }

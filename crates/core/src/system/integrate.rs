@@ -83,7 +83,7 @@ pub struct Dop853<F> {
     k: Vec<f64>,
     /// The state at which a stage is evaluated.
     y: Vec<f64>,
-    /// Coefficients of the interpolant over the last step, 7 × M.
+    /// Coefficients of the interpolant over the last step, 7 × M; working memory until then.
     dense: Vec<f64>,
     /// Whether `dense` belongs to the last step.
     dense_ready: bool,
@@ -243,27 +243,24 @@ impl<F: FnMut(&[f64], &mut [f64])> Dop853<F> {
     }
 
     /// The error of the step as a multiple of the tolerance.
-    fn error(&self) -> f64 {
+    fn error(&mut self) -> f64 {
         let dim = self.x.len();
-        let estimate = |row: Row, m: usize| {
-            row.iter()
-                .map(|&(j, e)| e * self.k[j * dim + m])
-                .sum::<f64>()
-        };
-        let (mut e5, mut e3) = (0.0, 0.0);
+        let (zero, rest) = self.dense.split_at_mut(dim);
+        let (e5, e3) = rest[..2 * dim].split_at_mut(dim);
+        zero.fill(0.0);
+        combine(e5, zero, 1.0, E5, &self.k);
+        combine(e3, zero, 1.0, E3, &self.k);
+        let (mut sum5, mut sum3) = (0.0, 0.0);
         for m in 0..dim {
-            let scale = self.scale(self.x_old[m].abs().max(self.x[m].abs()));
-            e5 += (estimate(E5, m) / scale).powi(2);
-            e3 += (estimate(E3, m) / scale).powi(2);
+            let size = self.x_old[m].abs().max(self.x[m].abs());
+            let scale = 1.0 / (self.tolerance.absolute + self.tolerance.relative * size);
+            sum5 += (e5[m] * scale).powi(2);
+            sum3 += (e3[m] * scale).powi(2);
         }
-        if e5 == 0.0 {
+        if sum5 == 0.0 {
             return 0.0;
         }
-        self.h * e5 / (dim as f64 * (e5 + 0.01 * e3)).sqrt()
-    }
-
-    fn scale(&self, size: f64) -> f64 {
-        self.tolerance.absolute + self.tolerance.relative * size
+        self.h * sum5 / (dim as f64 * (sum5 + 0.01 * sum3)).sqrt()
     }
 
     /// A first step such that an explicit Euler step of it and its change of slope are small (ibid., §II.4).
@@ -368,15 +365,26 @@ impl Rk4 {
     }
 }
 
+/// Coordinates that are summed side by side, in registers.
+const LANES: usize = 8;
+
 /// y = x + h Σ_j a_j k_j
 fn combine(y: &mut [f64], x: &[f64], h: f64, row: Row, k: &[f64]) {
     let dim = y.len();
-    y.copy_from_slice(x);
-    for &(j, a) in row {
-        let weight = h * a;
-        for (y, k) in y.iter_mut().zip(&k[j * dim..][..dim]) {
-            *y += weight * k;
+    let whole = dim - dim % LANES;
+    for start in (0..whole).step_by(LANES) {
+        let mut sum = [0.0; LANES];
+        for &(j, a) in row {
+            let k = &k[j * dim + start..][..LANES];
+            sum.iter_mut().zip(k).for_each(|(sum, k)| *sum += a * k);
         }
+        for (lane, sum) in sum.iter().enumerate() {
+            y[start + lane] = x[start + lane] + h * sum;
+        }
+    }
+    for m in whole..dim {
+        let sum: f64 = row.iter().map(|&(j, a)| a * k[j * dim + m]).sum();
+        y[m] = x[m] + h * sum;
     }
 }
 

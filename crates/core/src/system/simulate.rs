@@ -11,9 +11,10 @@
 //! ```
 //! use attractor_core::system::simulate::{Request, Simulation};
 //!
-//! let request = Request { standardize: true, ..Request::new("lorenz-63", 1000) };
-//! let series = Simulation::check(&request)?.run()?;
-//! assert_eq!((series.total_len(), series.dim_obs()), (1000, 3));
+//! let request = Request { standardize: true, ..Request::new("lorenz-63", 10_000) };
+//! let simulated = Simulation::check(&request)?.run()?;
+//! assert_eq!((simulated.series.total_len(), simulated.series.dim_obs()), (10_000, 3));
+//! assert!((simulated.scaling.sd[0] - 8.0).abs() < 1.0);
 //! # Ok::<(), attractor_core::system::simulate::SimulateError>(())
 //! ```
 
@@ -71,6 +72,15 @@ pub struct Simulation {
     settings: Settings,
     dt: f64,
     request: Request,
+}
+
+/// A simulated series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// The rows.
+    pub series: Series,
+    /// The mean and standard deviation that standardising took out; 0 and 1 if it was not asked for.
+    pub scaling: Scaling,
 }
 
 /// Why nothing was simulated.
@@ -247,34 +257,39 @@ impl Simulation {
     }
 
     /// Simulates.
-    pub fn run(&self) -> Result<Series, SimulateError> {
+    pub fn run(&self) -> Result<Simulated, SimulateError> {
         let system = (self.info.build)(&self.settings);
-        let raw = self.observe_orbit(&*system)?;
-        let scaling = common_scaling(&raw, &*system);
-        let (scaled, noise_sd) = match self.request.standardize {
-            true => (scaling.apply(&raw), vec![self.request.noise; raw.dim_obs()]),
-            false => (
-                raw,
-                scaling
-                    .sd
-                    .iter()
-                    .map(|sd| self.request.noise * sd)
-                    .collect(),
-            ),
+        let raw = self.observe_orbit(&*system, self.request.steps, self.request.transient)?;
+        let own = common_scaling(&raw, &*system);
+        let Request { noise, seed, .. } = self.request;
+        let (clean, scaling, sd) = match self.request.standardize {
+            true => (own.apply(&raw), own, vec![noise; raw.dim_obs()]),
+            false => {
+                let sd = own.sd.iter().map(|sd| noise * sd).collect();
+                let identity = Scaling::identity(raw.dim_obs());
+                (raw, identity, sd)
+            }
         };
-        match self.request.noise > 0.0 {
-            true => add_noise(&scaled, &noise_sd, self.request.seed),
-            false => Ok(scaled),
-        }
+        let series = match noise > 0.0 {
+            true => add_noise(&clean, &sd, seed)?,
+            false => clean,
+        };
+        Ok(Simulated { series, scaling })
     }
 
-    fn observe_orbit(&self, system: &dyn System) -> Result<Series, SimulateError> {
-        let Request {
-            steps,
-            transient,
-            seed,
-            ..
-        } = self.request;
+    /// The initial state as a series of one row, neither scaled nor noisy: what the rows will look like, without the
+    /// work.
+    pub fn first_row(&self) -> Result<Series, SimulateError> {
+        self.observe_orbit(&*(self.info.build)(&self.settings), 1, 0)
+    }
+
+    fn observe_orbit(
+        &self,
+        system: &dyn System,
+        steps: usize,
+        transient: usize,
+    ) -> Result<Series, SimulateError> {
+        let seed = self.request.seed;
         let names = system.channels();
         let channels = names.len();
         let memory = || SimulateError::Memory {

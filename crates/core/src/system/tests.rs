@@ -31,7 +31,7 @@ fn evaluate(system: &dyn System, x: &[f64]) -> Vec<f64> {
 }
 
 fn simulate(request: &Request) -> Series {
-    Simulation::check(request).unwrap().run().unwrap()
+    Simulation::check(request).unwrap().run().unwrap().series
 }
 
 /// Central differences with ε = 1e-5 are off by ε²/6 of a third derivative and by the rounding of f over ε. Both scale
