@@ -17,6 +17,7 @@ use crate::series::{Series, Step};
 pub use against::{Comparison, Difference};
 pub use record::{ChannelSummary, Record, TrajectorySummary};
 pub use spectrum::Period;
+pub use words::figure;
 
 /// What the recording is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -43,7 +43,7 @@ pub(super) fn enumerate<T: AsRef<str>>(names: &[T]) -> String {
 }
 
 /// A number with four significant digits, plain between 0.0001 and 10⁷.
-pub(super) fn figure(v: f64) -> String {
+pub fn figure(v: f64) -> String {
     let magnitude = v.abs();
     if v == 0.0 || !v.is_finite() {
         return format!("{v}");

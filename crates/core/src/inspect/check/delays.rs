@@ -44,7 +44,8 @@ fn embedding(record: &Record, base: usize, found: &[Delay]) -> Seen {
         record.name(base),
         lags.join(", ")
     );
-    let remedy = "know that it is one signal: judge forecasts on its first column, and split training from test with more than the largest lag between";
+    let remedy =
+        "leave more than the largest lag between training and test, which share values otherwise";
     Seen::new(Severity::Note, record.subject(&channels), what, remedy)
 }
 

@@ -93,10 +93,13 @@ impl Cloud {
     /// Distance of the i-th row to the nearest that is far enough away in time.
     fn distance(&self, i: usize) -> f64 {
         let here = self.point(i);
-        let far = |j: &usize| self.times[*j].abs_diff(self.times[i]) > self.apart;
-        let others = (0..self.times.len()).filter(far);
-        let nearest = others.fold(f64::INFINITY, |least, j| {
-            least.min(squared_distance(here, self.point(j), least))
+        let time = self.times[i];
+        let early = self.times.partition_point(|&t| t + self.apart < time);
+        let late = self.times.partition_point(|&t| t <= time + self.apart);
+        let before = self.points[..early * self.dim].chunks_exact(self.dim);
+        let after = self.points[late * self.dim..].chunks_exact(self.dim);
+        let nearest = before.chain(after).fold(f64::INFINITY, |least, other| {
+            least.min(squared_distance(here, other, least))
         });
         nearest.sqrt()
     }
