@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 
+use crate::format::FormatError;
+
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -15,6 +17,9 @@ pub enum Error {
     /// Values do not form a series.
     #[error(transparent)]
     Series(#[from] SeriesError),
+    /// A file of data cannot be read or written.
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -43,6 +48,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Setting(error) => error.hint(),
+            Error::Format(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),

@@ -4,10 +4,11 @@ use attractor_core::catalogue::Entry;
 use attractor_core::settings::nearest;
 
 use crate::Error;
+use crate::format::FORMATS;
 
 /// Every entry of every kind, in the order of the lists.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    std::iter::empty()
+    FORMATS.iter().map(|format| &format.entry)
 }
 
 /// The entry with this name, whatever its kind.

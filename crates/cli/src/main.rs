@@ -1,5 +1,6 @@
 //! The `attractor` command: one file a verb under `verb/`.
 
+mod reading;
 mod verb;
 
 use std::io::{self, Write};

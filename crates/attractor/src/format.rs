@@ -1,0 +1,194 @@
+//! Recordings on disk: a file becomes a [`Series`], a [`Series`] becomes a file, the format by the name's end.
+//!
+//! A file is a table with one row a time step. Each column has a role: the time axis, a state (a channel x), an
+//! external input s, the trajectory that a row belongs to, or none. Roles come from [`ReadOptions`]; what these
+//! leave open is detected from the column titles (see [`text::title`]).
+//!
+//! A new format is one file and one line in [`FORMATS`].
+
+mod csv;
+mod error;
+mod npy;
+mod npz;
+mod roles;
+mod table;
+mod text;
+mod time;
+mod tsv;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use attractor_core::catalogue::Entry;
+use attractor_core::series::Series;
+
+use crate::{Error, store};
+
+pub use error::{At, Fault, FormatError};
+
+/// Every file format.
+pub static FORMATS: &[&Format] = &[&csv::CSV, &tsv::TSV, &npy::NPY, &npz::NPZ];
+
+/// A file format.
+#[derive(Debug)]
+pub struct Format {
+    /// Its description.
+    pub entry: Entry,
+    /// How names of its files end, without the leading dot, the one to recommend first.
+    pub extensions: &'static [&'static str],
+    /// Reads a file.
+    pub read: fn(&Path, &ReadOptions) -> Result<Series, Fault>,
+    /// What a file of this format would lose of a series: words for what is worth a remark, a fault for what must
+    /// not get lost.
+    pub losses: fn(&Series) -> Result<Vec<&'static str>, Fault>,
+    /// Writes a series that has no fault, under the extension that the file's name has.
+    pub write: fn(&Series, &str, &mut dyn Write) -> io::Result<()>,
+}
+
+/// How to read a file. The default detects everything.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadOptions {
+    /// The sampling step. Without a `time` column it is taken as it is, and a column that is named like time is
+    /// left out. With one, steps of `dt` are regular and every longer one is a gap.
+    pub dt: Option<f64>,
+    /// The column of times. By default a column that is named so; [`Column::none`] for no such column.
+    pub time: Option<Column>,
+    /// The columns of states, in this order. When empty: all that have no other role.
+    pub state: Vec<Column>,
+    /// The columns of external inputs, in this order. When empty: those whose title says so.
+    pub input: Vec<Column>,
+    /// The column that says which trajectory a row belongs to. By default a column named `trajectory`;
+    /// [`Column::none`] for no such column.
+    pub trajectory: Option<Column>,
+    /// What separates columns of a text file.
+    pub delimiter: Option<Delimiter>,
+    /// What separates whole numbers from fractions in a text file.
+    pub decimal: Option<Decimal>,
+    /// Whether the first row of a text file has titles.
+    pub header: Option<Header>,
+}
+
+/// A column as a user names it. From text, a number is an index and anything else a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Column {
+    /// By the name in its title, without role and unit, or by its whole title.
+    Name(String),
+    /// By its number; the first column is 1, as in messages.
+    Index(usize),
+}
+
+/// What separates the columns of a text file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delimiter {
+    /// `,`
+    Comma,
+    /// `;`
+    Semicolon,
+    /// A tab.
+    Tab,
+    /// Any run of spaces and tabs.
+    Whitespace,
+}
+
+/// What separates whole numbers from fractions in a text file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decimal {
+    /// 1.5
+    Point,
+    /// 1,5
+    Comma,
+}
+
+/// Whether the first row of a text file has titles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Header {
+    /// It has titles.
+    Present,
+    /// It has data.
+    Absent,
+}
+
+impl Column {
+    /// The word for no column at all.
+    const NONE: &str = "none";
+
+    /// No column: keeps a column that is named like a role from taking it.
+    pub fn none() -> Column {
+        Column::Name(Column::NONE.to_string())
+    }
+
+    fn is_none(&self) -> bool {
+        matches!(self, Column::Name(name) if name == Column::NONE)
+    }
+}
+
+impl FromStr for Column {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Column, Self::Err> {
+        Ok(match text.parse() {
+            Ok(index) => Column::Index(index),
+            Err(_) => Column::Name(text.to_string()),
+        })
+    }
+}
+
+/// Reads a file.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
+    let read = || (by_name(path)?.0.read)(path, options);
+    read().map_err(|fault| FormatError::new(path, fault))
+}
+
+/// Writes a file, whole or not at all.
+pub fn write(path: &Path, series: &Series) -> Result<(), Error> {
+    losses(path, series)?;
+    let (format, extension) = by_name(path).map_err(|fault| FormatError::new(path, fault))?;
+    store::write_whole(path, |out| (format.write)(series, extension, out))
+}
+
+/// What of a series a file of this name would not hold, in words; an error when that must not get lost.
+pub fn losses(path: &Path, series: &Series) -> Result<Vec<&'static str>, FormatError> {
+    by_name(path)
+        .and_then(|(format, _)| (format.losses)(series))
+        .map_err(|fault| FormatError::new(path, fault))
+}
+
+/// The format of a file name, and the extension by which it was found: the longest that fits.
+fn by_name(path: &Path) -> Result<(&'static Format, &'static str), Fault> {
+    let name = path.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    let fits = |extension: &str| {
+        name.strip_suffix(extension)
+            .is_some_and(|stem| stem.ends_with('.'))
+    };
+    FORMATS
+        .iter()
+        .flat_map(|&format| format.extensions.iter().map(move |&e| (format, e)))
+        .filter(|&(_, extension)| fits(extension))
+        .max_by_key(|(_, extension)| extension.len())
+        .ok_or_else(|| unknown_extension(path))
+}
+
+fn unknown_extension(path: &Path) -> Fault {
+    // A folder or a missing file is the greater surprise.
+    match open(path) {
+        Err(fault @ (Fault::Directory | Fault::NotFound)) if path.extension().is_none() => fault,
+        _ => Fault::UnknownExtension {
+            found: path
+                .extension()
+                .map(|e| e.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+        },
+    }
+}
+
+/// Opens a file that is one.
+fn open(path: &Path) -> Result<File, Fault> {
+    let file = File::open(path).map_err(Fault::from_io)?;
+    match file.metadata().map_err(Fault::from_io)?.is_dir() {
+        true => Err(Fault::Directory),
+        false => Ok(file),
+    }
+}

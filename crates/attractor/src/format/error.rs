@@ -1,0 +1,393 @@
+//! What can be wrong with a file of data: what, where in the file, and what next.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use attractor_core::series::SeriesError;
+
+use super::FORMATS;
+
+/// A file that cannot be read or written, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{fault}: {}", path.display())]
+pub struct FormatError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub fault: Fault,
+}
+
+/// Where in a file something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// A line of a text file, from 1.
+    Line(u64),
+    /// A row of an array, from 1.
+    Row(u64),
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// There is no such file.
+    #[error("no such file")]
+    NotFound,
+    /// It is a folder.
+    #[error("a file expected, found a folder")]
+    Directory,
+    /// The user may not read it.
+    #[error("no permission to read")]
+    Permission,
+    /// The system cannot read it.
+    #[error("cannot read: {0}")]
+    Io(io::Error),
+    /// The name's end is that of no format.
+    #[error("no format has the extension `{found}`")]
+    UnknownExtension {
+        /// The extension.
+        found: String,
+    },
+    /// A compressed file is damaged.
+    #[error("damaged {what} file: {reason}")]
+    Corrupt {
+        /// The compression.
+        what: &'static str,
+        /// What the decompressor said.
+        reason: String,
+    },
+    /// There are no data.
+    #[error("no data")]
+    Empty,
+    /// A row has more or fewer columns than the first.
+    #[error("{expected} columns expected, {found} found on {at}")]
+    Ragged {
+        /// Where.
+        at: At,
+        /// Columns of the first row.
+        expected: usize,
+        /// Columns of this one.
+        found: usize,
+    },
+    /// A cell of a column of numbers is not a number.
+    #[error("a number expected, found `{found}` on {at}, column {column} (`{name}`)")]
+    NotNumber {
+        /// Where.
+        at: At,
+        /// The column, from 1.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// The cell.
+        found: String,
+    },
+    /// A number is infinite or too large.
+    #[error("a finite number expected, found {found} on {at}, column {column} (`{name}`)")]
+    Infinite {
+        /// Where.
+        at: At,
+        /// The column, from 1.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// The cell.
+        found: String,
+    },
+    /// A column that was asked for is not there.
+    #[error("no column is {}", if wanted.parse::<usize>().is_ok() { format!("number {wanted}") } else { format!("named `{wanted}`") })]
+    NoColumn {
+        /// What was asked for.
+        wanted: String,
+        /// The most similar name.
+        near: Option<String>,
+        /// All names.
+        known: Vec<String>,
+    },
+    /// A column was given two roles, or one twice.
+    #[error("column `{name}` is used twice, as {first} and as {second}")]
+    TwoRoles {
+        /// The column's name.
+        name: String,
+        /// One role.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// Two columns have the same name.
+    #[error("columns {first} and {second} are both named `{name}`")]
+    SameName {
+        /// The name.
+        name: String,
+        /// One, from 1.
+        first: usize,
+        /// The other, from 1.
+        second: usize,
+    },
+    /// A row has no time.
+    #[error("no time on {at}")]
+    NoTime {
+        /// Where.
+        at: At,
+    },
+    /// Time does not go forward.
+    #[error("time goes from {before} to {found} on {at}")]
+    TimeBack {
+        /// Where.
+        at: At,
+        /// The time of the row before.
+        before: f64,
+        /// The time.
+        found: f64,
+    },
+    /// Time steps are neither equal nor whole multiples.
+    #[error("the time axis is not uniform: a step of {expected} expected, {found} found on {at}")]
+    NonUniform {
+        /// Where.
+        at: At,
+        /// The usual step.
+        expected: f64,
+        /// This one.
+        found: f64,
+    },
+    /// The file is not a NumPy file.
+    #[error("a NumPy file starts with \\x93NUMPY, this one with `{found}`")]
+    Magic {
+        /// How it starts.
+        found: String,
+    },
+    /// The version of the NumPy format is unknown.
+    #[error("versions 1, 2 and 3 of the NumPy format are known, found {major}.{minor}")]
+    Version {
+        /// Major number.
+        major: u8,
+        /// Minor number.
+        minor: u8,
+    },
+    /// The header of a NumPy file is not understood.
+    #[error("{expected} expected at byte {at} of the header, found `{found}`")]
+    ArrayHeader {
+        /// Byte, from the header's start.
+        at: usize,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// The header of a NumPy file claims to be longer than any header.
+    #[error("the header claims {claimed} bytes, at most {limit} are sensible")]
+    HeaderLength {
+        /// What it claims.
+        claimed: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The file ends early.
+    #[error("{expected} bytes of {what} expected, {found} found")]
+    Truncated {
+        /// The part of the file.
+        what: &'static str,
+        /// What the part should have.
+        expected: u64,
+        /// What it has.
+        found: u64,
+    },
+    /// The file goes on after its array.
+    #[error("{expected} bytes of array data expected, more found")]
+    Trailing {
+        /// What it should have.
+        expected: u64,
+    },
+    /// The elements of an array are not real numbers.
+    #[error("numbers of type f4, f8, i1–i8, u1–u8 or b1 expected, found {found}")]
+    Dtype {
+        /// NumPy's description of the type.
+        found: String,
+    },
+    /// An array is not a table.
+    #[error("an array of 1 or 2 dimensions expected, found {} with shape {shape:?}", shape.len())]
+    Dimensions {
+        /// Its shape.
+        shape: Vec<u64>,
+    },
+    /// An array has more elements than memory has addresses.
+    #[error("shape {shape:?} has too many elements")]
+    TooLarge {
+        /// Its shape.
+        shape: Vec<u64>,
+    },
+    /// One array of several is at fault.
+    #[error("array `{name}`: {fault}")]
+    InArray {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        fault: Box<Fault>,
+    },
+    /// Arrays of one file differ in width.
+    #[error("array `{name}` has {found} columns, `{first}` has {expected}")]
+    Widths {
+        /// The first array.
+        first: String,
+        /// Its columns.
+        expected: usize,
+        /// The other.
+        name: String,
+        /// Its columns.
+        found: usize,
+    },
+    /// The values form no series.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
+    /// The format cannot hold what must not get lost.
+    #[error("this format cannot hold {what}")]
+    CannotHold {
+        /// What would get lost.
+        what: &'static str,
+        /// The extension of a format that can.
+        instead: &'static str,
+    },
+    /// A name would not be read back as it is.
+    #[error("{what} `{name}` cannot be written so that it is read back")]
+    Name {
+        /// What has the name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Two trajectories have the same name.
+    #[error("two trajectories are named `{name}`")]
+    SameTrajectory {
+        /// The name.
+        name: String,
+    },
+    /// After a gap, time is not later than one step on.
+    #[error(
+        "trajectory {trajectory} jumps in time to {time} at row {row}, less than a step forward"
+    )]
+    GapBack {
+        /// The trajectory, from 1.
+        trajectory: usize,
+        /// The row, from 1.
+        row: usize,
+        /// The time after the gap.
+        time: f64,
+    },
+}
+
+impl FormatError {
+    pub(super) fn new(path: &Path, fault: Fault) -> FormatError {
+        FormatError {
+            path: path.to_path_buf(),
+            fault,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        self.fault.hint()
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Line(line) => write!(f, "line {line}"),
+            At::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+impl Fault {
+    /// The fault behind an error of the system.
+    pub(super) fn from_io(error: io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::NotFound => Fault::NotFound,
+            io::ErrorKind::IsADirectory => Fault::Directory,
+            io::ErrorKind::PermissionDenied => Fault::Permission,
+            _ => Fault::Io(error),
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Fault::UnknownExtension { .. } => {
+                return Some(format!("known are {}", known_extensions().join(", ")));
+            }
+            Fault::NoColumn { near, known, .. } => {
+                return Some(column_hint(near.as_deref(), known));
+            }
+            Fault::CannotHold { instead, .. } => {
+                return Some(format!("write to a file that ends in .{instead}"));
+            }
+            Fault::Series(error) => series_hint(error)?,
+            Fault::InArray { fault, .. } => return fault.hint(),
+            other => other.remedy()?,
+        };
+        Some(hint.to_string())
+    }
+
+    /// The hint, where it is always the same.
+    fn remedy(&self) -> Option<&'static str> {
+        Some(match self {
+            Fault::NotFound => "check the name and the folder",
+            Fault::Directory => "name a file in it",
+            Fault::Permission => "ask its owner, or copy it",
+            Fault::Corrupt { .. } | Fault::Truncated { .. } => "copy or download the file again",
+            Fault::Empty => "the file needs at least one row of numbers",
+            Fault::Ragged { .. } => "check the delimiter and decimal mark (--delimiter, --decimal)",
+            Fault::NotNumber { .. } => NOT_NUMBER,
+            Fault::Infinite { .. } => "leave the cell empty, or write NaN, if the value is missing",
+            Fault::TwoRoles { .. } => "give each column one role",
+            Fault::SameName { .. } => "rename one of them, or choose others with --state",
+            Fault::NoTime { .. } => "remove the row, or give --dt without --time",
+            Fault::TimeBack { .. } => TIME_BACK,
+            Fault::NonUniform { .. } => {
+                "resample to equal steps, or give --dt without --time to count rows instead"
+            }
+            Fault::Magic { .. } => "write it with numpy.save, or rename it to what it is",
+            Fault::Version { .. } | Fault::ArrayHeader { .. } | Fault::HeaderLength { .. } => {
+                "write it again with numpy.save"
+            }
+            Fault::Trailing { .. } => "keep one array a file, or several in one .npz file",
+            Fault::Dtype { .. } => "convert it with array.astype(float)",
+            Fault::Dimensions { .. } => {
+                "one row a time step; several trajectories are several arrays in a .npz file"
+            }
+            Fault::Widths { .. } => "all trajectories need the same channels",
+            Fault::Name { .. } | Fault::SameTrajectory { .. } => "rename it",
+            Fault::GapBack { .. } => "split the trajectory there",
+            _ => return None,
+        })
+    }
+}
+
+const NOT_NUMBER: &str = "choose columns with --state, name the column of ids with --trajectory, or set the decimal mark with --decimal";
+const TIME_BACK: &str = "name the column of trajectories with --trajectory, or give --time none if the column is not time";
+
+fn series_hint(error: &SeriesError) -> Option<&'static str> {
+    match error {
+        SeriesError::AllMissing => Some("check that --state names the measured columns"),
+        SeriesError::NoChannel => Some("name the columns of states with --state"),
+        SeriesError::NoRow => Some("the file needs at least one row of numbers"),
+        _ => None,
+    }
+}
+
+fn column_hint(near: Option<&str>, known: &[String]) -> String {
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "there are {}, numbered from 1: {}",
+            known.len(),
+            known.join(", ")
+        ),
+    }
+}
+
+fn known_extensions() -> Vec<String> {
+    let all = FORMATS.iter().flat_map(|format| format.extensions);
+    all.map(|extension| format!(".{extension}")).collect()
+}

@@ -1,0 +1,283 @@
+//! Which column is what: the roles that a user gave, then those that the titles suggest.
+//!
+//! 1. What [`ReadOptions`] name is as they say; a column has at most one role.
+//! 2. If no time column was named, the first one that is titled like time is it; with `dt` given it is left out.
+//! 3. If no trajectory column was named, one titled `trajectory` is it.
+//! 4. If no inputs were named, columns titled `input:…` are.
+//! 5. If no states were named, all other columns are, except an untitled first one, which is a row count as some
+//!    programs write it.
+
+use attractor_core::series::Channel;
+use attractor_core::settings::nearest;
+
+use super::text::title::Title;
+use super::{Column, Fault, ReadOptions};
+
+/// What a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The time axis.
+    Time,
+    /// The name of a row's trajectory.
+    Trajectory,
+    /// A channel.
+    State,
+    /// An external input.
+    Input,
+}
+
+impl Role {
+    /// The word in titles and messages.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Role::Time => "time",
+            Role::Trajectory => "trajectory",
+            Role::State => "state",
+            Role::Input => "input",
+        }
+    }
+}
+
+/// Where the value of a column goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// Nowhere.
+    Skip,
+    /// It is the row's time.
+    Time,
+    /// It is the name of the row's trajectory.
+    Trajectory,
+    /// It is the observation of this number.
+    State(usize),
+    /// It is the external input of this number.
+    Input(usize),
+}
+
+/// The roles of all columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout {
+    /// Where each column goes.
+    pub(super) slots: Vec<Slot>,
+    /// The names of the columns, for messages.
+    pub(super) names: Vec<String>,
+    /// The channels.
+    pub(super) channels: Vec<Channel>,
+    /// The external inputs.
+    pub(super) inputs: Vec<Channel>,
+    /// The title of the time axis.
+    pub(super) time: Option<Title>,
+}
+
+impl Layout {
+    /// Gives every column its role.
+    pub(super) fn new(titles: &[Title], options: &ReadOptions) -> Result<Layout, Fault> {
+        let mut claims = Claims::new(titles);
+        claims.take_given(options)?;
+        claims.take_time(options);
+        claims.take_trajectory(options);
+        claims.take_inputs(options);
+        claims.take_states(options);
+        let layout = claims.layout();
+        layout.check_names()?;
+        Ok(layout)
+    }
+
+    /// Whether every column is a channel, in order.
+    pub(super) fn is_plain(&self) -> bool {
+        let mut slots = self.slots.iter().enumerate();
+        slots.all(|(i, &slot)| slot == Slot::State(i))
+    }
+
+    /// The column of trajectory names.
+    pub(super) fn trajectory(&self) -> Option<usize> {
+        self.slots.iter().position(|&slot| slot == Slot::Trajectory)
+    }
+
+    fn check_names(&self) -> Result<(), Fault> {
+        let used = |&i: &usize| matches!(self.slots[i], Slot::State(_) | Slot::Input(_));
+        let columns: Vec<usize> = (0..self.slots.len()).filter(used).collect();
+        for (n, &second) in columns.iter().enumerate() {
+            let same = |&&first: &&usize| self.names[first] == self.names[second];
+            if let Some(first) = columns[..n].iter().find(same) {
+                return Err(Fault::SameName {
+                    name: self.names[second].clone(),
+                    first: first + 1,
+                    second: second + 1,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which columns have been given roles so far.
+struct Claims<'a> {
+    titles: &'a [Title],
+    roles: Vec<Option<Role>>,
+    /// Columns that detection must not take.
+    skipped: Vec<usize>,
+    states: Vec<usize>,
+    inputs: Vec<usize>,
+}
+
+impl<'a> Claims<'a> {
+    fn new(titles: &'a [Title]) -> Claims<'a> {
+        Claims {
+            titles,
+            roles: vec![None; titles.len()],
+            skipped: Vec::new(),
+            states: Vec::new(),
+            inputs: Vec::new(),
+        }
+    }
+
+    fn take_given(&mut self, options: &ReadOptions) -> Result<(), Fault> {
+        let single = [
+            (&options.time, Role::Time),
+            (&options.trajectory, Role::Trajectory),
+        ];
+        for (column, role) in single {
+            if let Some(column) = column.as_ref().filter(|column| !column.is_none()) {
+                self.claim(column, role)?;
+            }
+        }
+        for column in &options.state {
+            self.claim(column, Role::State)?;
+        }
+        for column in &options.input {
+            self.claim(column, Role::Input)?;
+        }
+        Ok(())
+    }
+
+    fn take_time(&mut self, options: &ReadOptions) {
+        let Some(i) = self.free().find(|&i| self.titles[i].is_time()) else {
+            return;
+        };
+        match (&options.time, options.dt) {
+            (None, None) => self.give(i, Role::Time),
+            (None, Some(_)) => self.skipped.push(i),
+            (Some(_), _) => {}
+        }
+    }
+
+    fn take_trajectory(&mut self, options: &ReadOptions) {
+        let found = self.free().find(|&i| self.titles[i].is_trajectory());
+        if let (Some(i), None) = (found, &options.trajectory) {
+            self.give(i, Role::Trajectory);
+        }
+    }
+
+    fn take_inputs(&mut self, options: &ReadOptions) {
+        let titled: Vec<usize> = self
+            .free()
+            .filter(|&i| self.titles[i].role == Some(Role::Input))
+            .collect();
+        for i in titled {
+            match options.input.is_empty() {
+                true => self.give(i, Role::Input),
+                false => self.skipped.push(i),
+            }
+        }
+    }
+
+    fn take_states(&mut self, options: &ReadOptions) {
+        if options.state.is_empty() {
+            let counted = |i| i == 0 && is_row_count(self.titles);
+            let rest: Vec<usize> = self.free().filter(|&i| !counted(i)).collect();
+            rest.into_iter().for_each(|i| self.give(i, Role::State));
+        }
+    }
+
+    fn free(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.titles.len()).filter(|i| self.roles[*i].is_none() && !self.skipped.contains(i))
+    }
+
+    fn claim(&mut self, column: &Column, role: Role) -> Result<(), Fault> {
+        let i = self.find(column)?;
+        match self.roles[i] {
+            Some(first) => Err(Fault::TwoRoles {
+                name: name_of(i, self.titles),
+                first: first.word(),
+                second: role.word(),
+            }),
+            None => {
+                self.give(i, role);
+                Ok(())
+            }
+        }
+    }
+
+    fn give(&mut self, i: usize, role: Role) {
+        self.roles[i] = Some(role);
+        match role {
+            Role::State => self.states.push(i),
+            Role::Input => self.inputs.push(i),
+            Role::Time | Role::Trajectory => {}
+        }
+    }
+
+    fn find(&self, column: &Column) -> Result<usize, Fault> {
+        let names = || (0..self.titles.len()).map(|i| name_of(i, self.titles));
+        let found = match column {
+            Column::Index(index) => index.checked_sub(1).filter(|&i| i < self.titles.len()),
+            Column::Name(name) => {
+                let wanted = Title::parse(name).channel.name;
+                let whole = names().position(|known| known == *name);
+                whole.or_else(|| names().position(|known| known == wanted))
+            }
+        };
+        found.ok_or_else(|| no_column(column, names().collect()))
+    }
+
+    fn layout(self) -> Layout {
+        let channel = |&i: &usize| Channel {
+            name: name_of(i, self.titles),
+            unit: self.titles[i].channel.unit.clone(),
+        };
+        let place = |list: &[usize], i| list.iter().position(|&other| other == i).unwrap_or(0);
+        let slot = |(i, role): (usize, &Option<Role>)| match role {
+            None => Slot::Skip,
+            Some(Role::Time) => Slot::Time,
+            Some(Role::Trajectory) => Slot::Trajectory,
+            Some(Role::State) => Slot::State(place(&self.states, i)),
+            Some(Role::Input) => Slot::Input(place(&self.inputs, i)),
+        };
+        let time = self.roles.iter().position(|&role| role == Some(Role::Time));
+        Layout {
+            slots: self.roles.iter().enumerate().map(slot).collect(),
+            names: (0..self.titles.len())
+                .map(|i| name_of(i, self.titles))
+                .collect(),
+            channels: self.states.iter().map(channel).collect(),
+            inputs: self.inputs.iter().map(channel).collect(),
+            time: time.map(|i| self.titles[i].clone()),
+        }
+    }
+}
+
+/// The name of a column; x1, x2, … by its number when it has no title.
+fn name_of(i: usize, titles: &[Title]) -> String {
+    match (&titles[i].channel.name, titles[i].role) {
+        (name, None) if name.is_empty() => format!("x{}", i + 1),
+        (name, _) => name.clone(),
+    }
+}
+
+/// Whether the first column alone has no title, as that of row numbers in a file from pandas.
+fn is_row_count(titles: &[Title]) -> bool {
+    let untitled = |title: &Title| title.role.is_none() && title.channel.name.is_empty();
+    titles.len() > 1 && untitled(&titles[0]) && !titles[1..].iter().any(untitled)
+}
+
+fn no_column(column: &Column, known: Vec<String>) -> Fault {
+    let wanted = match column {
+        Column::Name(name) => name.clone(),
+        Column::Index(index) => index.to_string(),
+    };
+    Fault::NoColumn {
+        near: nearest(&wanted, known.iter().map(String::as_str)).map(str::to_string),
+        wanted,
+        known,
+    }
+}

@@ -1,0 +1,214 @@
+//! Rows of a file as they come, gathered into trajectories, and at last a [`Series`].
+//!
+//! Values go straight to where the series keeps them; nothing else is held but times and, in runs, line numbers.
+
+use std::collections::HashMap;
+
+use attractor_core::series::{Gap, Series, Step, Trajectory};
+
+use super::roles::{Layout, Slot};
+use super::time::{Axis, Broken};
+use super::{At, Fault, ReadOptions};
+
+/// Rows so far.
+pub(super) struct Table {
+    /// The roles of the columns.
+    pub(super) layout: Layout,
+    /// How the place of a row is named.
+    place: fn(u64) -> At,
+    trajectories: Vec<Rows>,
+    by_name: HashMap<String, usize>,
+}
+
+/// The rows of one trajectory.
+#[derive(Default)]
+pub(super) struct Rows {
+    name: String,
+    x: Vec<f64>,
+    s: Vec<f64>,
+    times: Vec<f64>,
+    places: Places,
+}
+
+/// A row that is being filled.
+pub(super) struct Row<'a> {
+    x: &'a mut [f64],
+    s: &'a mut [f64],
+    time: Option<&'a mut f64>,
+}
+
+/// Line numbers of rows, a pair (row, line) for each run of rows on lines that follow one another.
+#[derive(Default)]
+struct Places(Vec<(usize, u64)>);
+
+impl Table {
+    /// A table without rows, of a text file.
+    pub(super) fn of_lines(layout: Layout) -> Table {
+        Table::new(layout, At::Line)
+    }
+
+    /// A table without rows, of an array.
+    pub(super) fn of_array(layout: Layout) -> Table {
+        Table::new(layout, At::Row)
+    }
+
+    fn new(layout: Layout, place: fn(u64) -> At) -> Table {
+        Table {
+            layout,
+            place,
+            trajectories: Vec::new(),
+            by_name: HashMap::new(),
+        }
+    }
+
+    /// The number of the trajectory with this name, a new one if need be.
+    pub(super) fn trajectory(&mut self, name: &str) -> usize {
+        if let Some(&i) = self.by_name.get(name) {
+            return i;
+        }
+        self.by_name
+            .insert(name.to_string(), self.trajectories.len());
+        self.trajectories.push(Rows {
+            name: name.to_string(),
+            ..Rows::default()
+        });
+        self.trajectories.len() - 1
+    }
+
+    /// The name of a trajectory.
+    pub(super) fn name(&self, trajectory: usize) -> &str {
+        &self.trajectories[trajectory].name
+    }
+
+    /// A new row of a trajectory, at a line or row of the file; all is missing at first.
+    pub(super) fn row(&mut self, trajectory: usize, place: u64) -> Row<'_> {
+        let (n, k) = (self.layout.channels.len(), self.layout.inputs.len());
+        let timed = self.layout.time.is_some();
+        self.trajectories[trajectory].open(n, k, timed.then_some(place))
+    }
+
+    /// All values of a trajectory at once, where every column is a channel.
+    pub(super) fn fill(&mut self, trajectory: usize, x: Vec<f64>) {
+        self.trajectories[trajectory].x = x;
+    }
+
+    /// The whole as a series.
+    pub(super) fn finish(mut self, options: &ReadOptions) -> Result<Series, Fault> {
+        if self.trajectories.is_empty() {
+            return Err(Fault::Empty);
+        }
+        let title = self.layout.time.take();
+        let unit = title.as_ref().map(|title| title.channel.unit.clone());
+        let stated = options.dt.or(title.and_then(|title| title.dt));
+        let times: Vec<Vec<f64>> = self.trajectories.iter_mut().map(Rows::take_times).collect();
+        let axis = match stated {
+            Some(dt) => Axis::with_step(&times, dt),
+            None => Axis::fit(&times),
+        };
+        let axis = axis.map_err(|broken| self.fault(broken, &times))?;
+        let step = Step {
+            dt: axis.dt.or(stated).unwrap_or(Step::default().dt),
+            unit: unit.unwrap_or_default(),
+        };
+        for (i, rows) in self.trajectories.iter_mut().enumerate() {
+            if rows.name == placeholder(i) {
+                rows.name.clear();
+            }
+        }
+        let parts = self.trajectories.into_iter().zip(&times).zip(axis.gaps);
+        let trajectories = parts
+            .map(|((rows, times), gaps)| rows.trajectory(times, gaps))
+            .collect();
+        Ok(Series::new(
+            self.layout.channels,
+            self.layout.inputs,
+            step,
+            trajectories,
+        )?)
+    }
+
+    fn fault(&self, broken: Broken, times: &[Vec<f64>]) -> Fault {
+        let Broken {
+            trajectory, row, ..
+        } = broken;
+        let at = (self.place)(self.trajectories[trajectory].places.of(row));
+        let (before, found) = (times[trajectory][row - 1], times[trajectory][row]);
+        match broken.expected {
+            None => Fault::TimeBack { at, before, found },
+            Some(expected) => Fault::NonUniform {
+                at,
+                expected,
+                found: found - before,
+            },
+        }
+    }
+}
+
+impl Rows {
+    fn open(&mut self, n: usize, k: usize, timed: Option<u64>) -> Row<'_> {
+        let (x, s) = (self.x.len(), self.s.len());
+        self.x.resize(x + n, f64::NAN);
+        self.s.resize(s + k, f64::NAN);
+        if let Some(place) = timed {
+            self.places.push(self.times.len(), place);
+            self.times.push(f64::NAN);
+        }
+        Row {
+            x: &mut self.x[x..],
+            s: &mut self.s[s..],
+            time: self.times.last_mut(),
+        }
+    }
+
+    fn take_times(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.times)
+    }
+
+    fn trajectory(mut self, times: &[f64], gaps: Vec<Gap>) -> Trajectory {
+        self.x.shrink_to_fit();
+        self.s.shrink_to_fit();
+        Trajectory {
+            name: self.name,
+            start: times.first().copied().unwrap_or(0.0),
+            x: self.x,
+            s: self.s,
+            gaps,
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Puts a value where its column goes.
+    pub(super) fn put(&mut self, slot: Slot, value: f64) {
+        match slot {
+            Slot::State(i) => self.x[i] = value,
+            Slot::Input(i) => self.s[i] = value,
+            Slot::Time => {
+                if let Some(time) = self.time.as_deref_mut() {
+                    *time = value;
+                }
+            }
+            Slot::Skip | Slot::Trajectory => {}
+        }
+    }
+}
+
+/// What stands for the name of an unnamed trajectory, by its number from 0, where something has to: (1), (2), …
+pub(super) fn placeholder(trajectory: usize) -> String {
+    format!("({})", trajectory + 1)
+}
+
+impl Places {
+    fn push(&mut self, row: usize, line: u64) {
+        let next = self.0.last().map(|&(first, at)| at + (row - first) as u64);
+        if next != Some(line) {
+            self.0.push((row, line));
+        }
+    }
+
+    fn of(&self, row: usize) -> u64 {
+        let run = self.0.partition_point(|&(first, _)| first <= row) - 1;
+        let (first, line) = self.0[run];
+        line + (row - first) as u64
+    }
+}

@@ -1,0 +1,22 @@
+//! Tab-separated values: a text table whose columns end at tabs; see [`super::text`].
+
+use attractor_core::catalogue::{Entry, Kind};
+
+use super::text::{self, Preference};
+use super::{Delimiter, Format};
+
+/// The format.
+pub(super) static TSV: Format = Format {
+    entry: Entry {
+        kind: Kind::Format,
+        id: "tsv",
+        summary: "text table with tabs, one row a time step; also .tsv.gz",
+        details: "As csv, with a tab between columns.",
+        settings: &[],
+        references: &[],
+    },
+    extensions: &["tsv", "tsv.gz", "tab"],
+    read: |path, options| text::read(path, options, Preference::Tab),
+    losses: |series| text::losses(series),
+    write: |series, extension, out| text::write(series, Delimiter::Tab, extension, out),
+};

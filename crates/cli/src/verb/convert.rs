@@ -1,0 +1,62 @@
+//! `attractor convert IN OUT`: the same data in another format.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::format;
+use attractor::series::Series;
+use clap::Args;
+
+use crate::reading::Reading;
+
+/// Write the data of a file to another, in the format that its name says
+///
+/// Formats are listed by `attractor list formats`.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// File to read
+    #[arg(value_name = "IN")]
+    from: PathBuf,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    to: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Convert {
+    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        let series = self.reading.read(&self.from)?;
+        let lost = format::losses(&self.to, &series)?;
+        format::write(&self.to, &series)?;
+        let mut notes = io::stderr().lock();
+        if !lost.is_empty() {
+            writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
+        }
+        writeln!(notes, "wrote {}: {}", summary(&series), self.to.display())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// How much there is, in words.
+fn summary(series: &Series) -> String {
+    let mut parts = vec![
+        count(series.total_len(), "row"),
+        count(series.dim_obs(), "channel"),
+    ];
+    if series.dim_input() > 0 {
+        parts.push(count(series.dim_input(), "input"));
+    }
+    parts.push(count(series.trajectories().len(), "trajectory"));
+    parts.join(", ")
+}
+
+fn count(n: usize, what: &str) -> String {
+    match (n, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{n} {stem}ies"),
+        _ => format!("{n} {what}s"),
+    }
+}
