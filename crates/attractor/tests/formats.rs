@@ -236,7 +236,7 @@ mod text {
         assert_eq!(series.total_len(), rows);
         assert_eq!(
             series.column(0).sum::<f64>(),
-            (0..rows).map(|i| (i % 7) as f64).sum()
+            (0..rows).map(|i| (i % 7) as f64).sum::<f64>()
         );
         let error = csv(&format!("x\n{text}")).unwrap_err();
         assert!(matches!(error.fault, Fault::Ragged { .. }), "{error}");

@@ -115,6 +115,9 @@ struct Check<Look> {
     look: Look,
 }
 
+/// A function that looks at one recording.
+type LookAtRecord = fn(&Record) -> Vec<Seen>;
+
 /// What a check saw: a finding that does not know its check's name yet.
 struct Seen {
     severity: Severity,
@@ -124,7 +127,7 @@ struct Seen {
 }
 
 /// All checks, in the order in which findings of equal severity are listed.
-static CHECKS: &[Check<fn(&Record) -> Vec<Seen>>] = &[
+static CHECKS: &[Check<LookAtRecord>] = &[
     Check {
         id: "constant",
         look: check::constant::constant,

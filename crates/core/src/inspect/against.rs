@@ -43,8 +43,11 @@ impl Pair<'_> {
     }
 }
 
+/// A function that looks at two recordings.
+type LookAtPair = fn(&Pair) -> Vec<Seen>;
+
 /// All comparisons, in the order in which findings of equal severity are listed.
-static COMPARISONS: &[Check<fn(&Pair) -> Vec<Seen>>] = &[
+static COMPARISONS: &[Check<LookAtPair>] = &[
     Check {
         id: "channels-differ",
         look: shape::channels,

@@ -271,7 +271,7 @@ mod tests {
     }
 
     fn whole(column: &[f64]) -> (Option<f64>, Option<Period>) {
-        measured(column, &[0..column.len()])
+        measured(column, std::slice::from_ref(&(0..column.len())))
     }
 
     fn red_noise(n: usize, phi: f64, seed: u64) -> Vec<f64> {

@@ -151,7 +151,10 @@ fn a_trend_is_told_from_slow_dynamics() {
 #[test]
 fn scale_is_asked_for_within_a_tenth() {
     let narrow = looked(&with_second(5000, |_, _, y| 0.83 * y));
-    assert_eq!(finding(&narrow, "unscaled").subject, second());
+    let seen = finding(&narrow, "unscaled");
+    assert_eq!(seen.subject, second());
+    let sd = figure(narrow.channels[1].sd);
+    assert_eq!(seen.what, format!("spread {sd}, not 1"));
     let noisy = looked(&with_second(20_000, |_, _, y| 1.0011 * y));
     assert!(!checks(&noisy).contains(&"unscaled"));
 }

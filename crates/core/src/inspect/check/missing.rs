@@ -41,7 +41,7 @@ fn missing_in(record: &Record, severity: Severity, channels: &[usize]) -> Option
     let remedy = match severity {
         Severity::Problem => "leave the channel out, or find a more complete recording",
         _ => {
-            "training skips them; runs shorter than the autocorrelation time can also be interpolated"
+            "interpolate runs shorter than the autocorrelation time, and leave longer ones missing"
         }
     };
     Some(Seen::new(severity, record.subject(channels), what, remedy))

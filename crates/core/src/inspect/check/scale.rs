@@ -18,16 +18,11 @@ pub(in super::super) fn unscaled(record: &Record) -> Vec<Seen> {
     else {
         return Vec::new();
     };
-    let (mean, sd) = (record.channels[worst].mean, record.channels[worst].sd);
     let of = match far.len() {
         1 => String::new(),
         _ => format!(" ({}, the farthest)", record.name(worst)),
     };
-    let what = format!(
-        "mean {} and spread {}{of}, not 0 and 1",
-        figure(mean),
-        figure(sd)
-    );
+    let what = format!("{}{of}", deviation(&record.channels[worst]));
     let remedy = "standardise each channel with the training data's mean and spread, for training and test alike";
     vec![Seen::new(
         Severity::Warning,
@@ -39,4 +34,16 @@ pub(in super::super) fn unscaled(record: &Record) -> Vec<Seen> {
 
 fn off(channel: &ChannelSummary) -> f64 {
     channel.mean.abs().max((channel.sd - 1.0).abs())
+}
+
+/// What is off, and only that.
+fn deviation(channel: &ChannelSummary) -> String {
+    let (mean, sd) = (figure(channel.mean), figure(channel.sd));
+    let mean_is_off = channel.mean.abs() > TOLERANCE;
+    let spread_is_off = (channel.sd - 1.0).abs() > TOLERANCE;
+    match (mean_is_off, spread_is_off) {
+        (true, false) => format!("mean {mean}, not 0"),
+        (false, true) => format!("spread {sd}, not 1"),
+        _ => format!("mean {mean} and spread {sd}, not 0 and 1"),
+    }
 }

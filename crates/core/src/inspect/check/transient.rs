@@ -28,7 +28,8 @@ pub(in super::super) fn transient(record: &Record) -> Vec<Seen> {
     };
     let usual = cloud.farthest_drawn();
     let first = cloud.distance(0);
-    if !(first > MARGIN * usual) {
+    // Distances of values near the largest that exist may not be numbers.
+    if first.is_nan() || usual.is_nan() || first <= MARGIN * usual {
         return Vec::new();
     }
     let end = cloud.first_within(usual);
