@@ -2,7 +2,7 @@
 //!
 //! A file is a table with one row a time step. Each column has a role: the time axis, a state (a channel x), an
 //! external input s, the trajectory that a row belongs to, or none. Roles come from [`ReadOptions`]; what these
-//! leave open is detected from the column titles (see [`text::title`]).
+//! leave open is detected from the column titles (see `docs/formats.md`).
 //!
 //! A new format is one file and one line in [`FORMATS`].
 
@@ -137,7 +137,9 @@ impl FromStr for Column {
 
 /// Reads a file.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
-    let read = || (by_name(path)?.0.read)(path, options);
+    // A folder or a missing file is the greater surprise.
+    let format = || by_name(path).map_err(|unknown| open(path).err().unwrap_or(unknown));
+    let read = || (format()?.0.read)(path, options);
     read().map_err(|fault| FormatError::new(path, fault))
 }
 
@@ -168,20 +170,11 @@ fn by_name(path: &Path) -> Result<(&'static Format, &'static str), Fault> {
         .flat_map(|&format| format.extensions.iter().map(move |&e| (format, e)))
         .filter(|&(_, extension)| fits(extension))
         .max_by_key(|(_, extension)| extension.len())
-        .ok_or_else(|| unknown_extension(path))
-}
-
-fn unknown_extension(path: &Path) -> Fault {
-    // A folder or a missing file is the greater surprise.
-    match open(path) {
-        Err(fault @ (Fault::Directory | Fault::NotFound)) if path.extension().is_none() => fault,
-        _ => Fault::UnknownExtension {
+        .ok_or_else(|| Fault::UnknownExtension {
             found: path
                 .extension()
-                .map(|e| e.to_string_lossy().into_owned())
-                .unwrap_or_default(),
-        },
-    }
+                .map_or(String::new(), |e| e.to_string_lossy().into_owned()),
+        })
 }
 
 /// Opens a file that is one.

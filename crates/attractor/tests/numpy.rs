@@ -1,5 +1,10 @@
 //! NumPy files: every element type, byte order, version and order by hand; every mistake; and agreement with NumPy
 //! itself where Python has it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are not marked as tests"
+)]
 
 use std::fs;
 use std::path::Path;
@@ -119,6 +124,40 @@ fn columns_of_an_array_have_roles_too() {
     assert_eq!(series.step().dt, 5.0);
     assert_eq!(series.trajectories()[0].x, [1.0, 3.0, 5.0]);
     assert_eq!(series.trajectories()[0].s, [2.0, 4.0, 6.0]);
+}
+
+#[test]
+fn a_column_of_an_array_tells_trajectories_apart() {
+    let options = ReadOptions {
+        trajectory: Some(Column::Index(2)),
+        ..ReadOptions::default()
+    };
+    let file = npy(1, &header("'|u1'", "False", "(3, 2)"), &[7, 1, 8, 2, 9, 1]);
+    let series = read_with(&file, &options).unwrap();
+    let named: Vec<_> = series
+        .trajectories()
+        .iter()
+        .map(|t| (t.name.as_str(), t.x.clone()))
+        .collect();
+    assert_eq!(named, [("1", vec![7.0, 9.0]), ("2", vec![8.0])]);
+}
+
+#[test]
+fn a_row_without_time_is_refused() {
+    let options = ReadOptions {
+        time: Some(Column::Index(1)),
+        ..ReadOptions::default()
+    };
+    let data: Vec<u8> = [0.0, 1.0, f64::NAN, 2.0]
+        .iter()
+        .flat_map(|v: &f64| v.to_le_bytes())
+        .collect();
+    let error = read_with(
+        &npy(1, &header("'<f8'", "False", "(2, 2)"), &data),
+        &options,
+    )
+    .unwrap_err();
+    assert_eq!(error.fault.to_string(), "no time on row 2");
 }
 
 #[test]

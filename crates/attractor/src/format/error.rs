@@ -44,7 +44,7 @@ pub enum Fault {
     #[error("cannot read: {0}")]
     Io(io::Error),
     /// The name's end is that of no format.
-    #[error("no format has the extension `{found}`")]
+    #[error("no format has {}", extension(found))]
     UnknownExtension {
         /// The extension.
         found: String,
@@ -95,7 +95,7 @@ pub enum Fault {
         found: String,
     },
     /// A column that was asked for is not there.
-    #[error("no column is {}", if wanted.parse::<usize>().is_ok() { format!("number {wanted}") } else { format!("named `{wanted}`") })]
+    #[error("no column is {}", column(wanted))]
     NoColumn {
         /// What was asked for.
         wanted: String,
@@ -366,6 +366,20 @@ impl Fault {
 
 const NOT_NUMBER: &str = "choose columns with --state, name the column of ids with --trajectory, or set the decimal mark with --decimal";
 const TIME_BACK: &str = "name the column of trajectories with --trajectory, or give --time none if the column is not time";
+
+fn extension(found: &str) -> String {
+    match found.is_empty() {
+        true => "a name without extension".to_string(),
+        false => format!("the extension `{found}`"),
+    }
+}
+
+fn column(wanted: &str) -> String {
+    match wanted.parse::<usize>() {
+        Ok(number) => format!("number {number}"),
+        Err(_) => format!("named `{wanted}`"),
+    }
+}
 
 fn series_hint(error: &SeriesError) -> Option<&'static str> {
     match error {

@@ -16,7 +16,7 @@ use std::path::Path;
 use attractor_core::catalogue::{Entry, Kind};
 use attractor_core::series::{Channel, Series, Step};
 
-use super::roles::Layout;
+use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::text::title::Title;
 use super::{At, Fault, Format, ReadOptions, open};
@@ -69,26 +69,31 @@ pub(super) fn table_of(columns: usize, options: &ReadOptions) -> Result<Table, F
     Ok(Table::of_array(Layout::new(&titles, options)?))
 }
 
-/// Adds the rows of an array to a table.
+/// Adds the rows of an array to a table, as one trajectory unless a column says otherwise.
 pub(super) fn push(array: Array, name: &str, table: &mut Table) -> Result<(), Fault> {
     array.check_finite()?;
-    let slots = table.layout.slots.clone();
     match table.layout.is_plain() {
         true => {
             let trajectory = table.trajectory(name);
             table.fill(trajectory, array.values);
+            Ok(())
         }
-        false => {
-            for (row, values) in array.values.chunks_exact(array.columns.max(1)).enumerate() {
-                let names = table.layout.trajectory();
-                let id = names.map_or(name.to_string(), |i| values[i].to_string());
-                let trajectory = table.trajectory(&id);
-                let mut filled = table.row(trajectory, row as u64 + 1);
-                slots
-                    .iter()
-                    .zip(values)
-                    .for_each(|(&slot, &v)| filled.put(slot, v));
+        false => push_rows(&array, name, table),
+    }
+}
+
+fn push_rows(array: &Array, name: &str, table: &mut Table) -> Result<(), Fault> {
+    let (slots, names) = (table.layout.slots.clone(), table.layout.trajectory());
+    let rows = array.values.chunks_exact(array.columns.max(1));
+    for (values, row) in rows.zip(1..) {
+        let id = names.map_or(name.to_string(), |i| values[i].to_string());
+        let trajectory = table.trajectory(&id);
+        let mut filled = table.row(trajectory, row);
+        for (&slot, &value) in slots.iter().zip(values) {
+            if slot == Slot::Time && value.is_nan() {
+                return Err(Fault::NoTime { at: At::Row(row) });
             }
+            filled.put(slot, value);
         }
     }
     Ok(())

@@ -235,7 +235,10 @@ impl<'a> Claims<'a> {
             name: name_of(i, self.titles),
             unit: self.titles[i].channel.unit.clone(),
         };
-        let place = |list: &[usize], i| list.iter().position(|&other| other == i).unwrap_or(0);
+        let place = |list: &[usize], i| {
+            let found = list.iter().position(|&other| other == i);
+            found.expect("a column with a role is in the list of that role")
+        };
         let slot = |(i, role): (usize, &Option<Role>)| match role {
             None => Slot::Skip,
             Some(Role::Time) => Slot::Time,

@@ -98,30 +98,28 @@ impl Records {
 /// A gzip stream whose errors say that it is damaged.
 struct Unpacked<R>(R);
 
-/// The words by which a damaged stream is known among the errors of the system.
-const DAMAGED: &str = "gzip: ";
+/// What the decompressor said of a damaged stream, on its way through the readers.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Damaged(io::Error);
 
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let damaged = |error: io::Error| match error.kind() {
-            io::ErrorKind::InvalidInput
-            | io::ErrorKind::InvalidData
-            | io::ErrorKind::UnexpectedEof => {
-                io::Error::new(io::ErrorKind::InvalidData, format!("{DAMAGED}{error}"))
-            }
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            InvalidData | InvalidInput | UnexpectedEof => io::Error::other(Damaged(error)),
             _ => error,
-        };
-        self.0.read(buffer).map_err(damaged)
+        })
     }
 }
 
 fn io_fault(error: io::Error) -> Fault {
-    match error.to_string().strip_prefix(DAMAGED) {
-        Some(reason) => Fault::Corrupt {
+    match error.downcast::<Damaged>() {
+        Ok(Damaged(reason)) => Fault::Corrupt {
             what: "gzip",
             reason: reason.to_string(),
         },
-        None => Fault::from_io(error),
+        Err(error) => Fault::from_io(error),
     }
 }
 

@@ -1,0 +1,227 @@
+//! Every mistake in a file gets the message that names its place, and a hint.
+
+use super::*;
+
+/// The message without the path, and the hint.
+fn said(result: Result<Series, format::FormatError>) -> (String, String) {
+    let error = result.unwrap_err();
+    let hint = error.hint().unwrap_or_default();
+    assert!(
+        error
+            .to_string()
+            .ends_with(&error.path.display().to_string())
+    );
+    (error.fault.to_string(), hint)
+}
+
+fn with(options: ReadOptions, content: &str) -> (String, String) {
+    said(read_as("a.csv", content.as_bytes(), &options))
+}
+
+#[test]
+fn ragged_rows() {
+    let (message, hint) = said(csv("x,y,z\n1,2,3\n# note\n4,5\n"));
+    assert_eq!(message, "3 columns expected, 2 found on line 4");
+    assert!(hint.contains("--delimiter"));
+}
+
+#[test]
+fn lines_are_counted_with_comments_blanks_and_any_line_end() {
+    for end in ["\n", "\r\n"] {
+        let lines = ["# one", "", "x,y", "# four", "", "1,2", "", "3", ""];
+        for text in [lines.join(end), lines[..8].join(end)] {
+            let (message, _) = said(csv(&text));
+            assert_eq!(message, "2 columns expected, 1 found on line 8", "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn text_in_a_column_of_numbers() {
+    let (message, hint) = said(csv("x,y\n1,2\n3,abc\n"));
+    assert_eq!(
+        message,
+        "a number expected, found `abc` on line 3, column 2 (`y`)"
+    );
+    assert!(hint.contains("--state"));
+}
+
+#[test]
+fn a_decimal_comma_that_comes_late() {
+    let rows = "0;0\n".repeat(20_000);
+    let (message, hint) = said(csv(&format!("{rows}0,5;1\n")));
+    assert_eq!(
+        message,
+        "a number expected, found `0,5` on line 20001, column 1 (`x1`)"
+    );
+    assert!(hint.contains("--decimal"));
+}
+
+#[test]
+fn empty_files() {
+    for name in ["a.csv", "a.tsv", "a.npy"] {
+        let (message, hint) = said(read_as(name, b"", &ReadOptions::default()));
+        assert_eq!(message, "no data", "{name}");
+        assert!(hint.contains("at least one row"));
+    }
+    for text in ["x,y\n", "# only a comment\n", "\n\n\n"] {
+        assert_eq!(said(csv(text)).0, "no data", "{text}");
+    }
+}
+
+#[test]
+fn no_such_column() {
+    let text = "velocity,x\n1,2\n";
+    let state = |list: &[&str]| ReadOptions {
+        state: columns(list),
+        ..ReadOptions::default()
+    };
+    let (message, hint) = with(state(&["velocty"]), text);
+    assert_eq!(message, "no column is named `velocty`");
+    assert_eq!(hint, "did you mean `velocity`?");
+    let (message, hint) = with(state(&["q"]), text);
+    assert_eq!(message, "no column is named `q`");
+    assert_eq!(hint, "there are 2, numbered from 1: velocity, x");
+    for index in ["0", "3"] {
+        let (message, _) = with(state(&[index]), text);
+        assert_eq!(message, format!("no column is number {index}"));
+    }
+}
+
+#[test]
+fn a_column_with_two_roles() {
+    let options = ReadOptions {
+        state: columns(&["x"]),
+        input: columns(&["1"]),
+        ..ReadOptions::default()
+    };
+    let (message, _) = with(options, "x,y\n1,2\n");
+    assert_eq!(message, "column `x` is used twice, as state and as input");
+}
+
+#[test]
+fn two_columns_of_one_name() {
+    let (message, _) = said(csv("x,y,x\n1,2,3\n"));
+    assert_eq!(message, "columns 1 and 3 are both named `x`");
+}
+
+#[test]
+fn a_time_axis_that_is_not_uniform() {
+    let (message, hint) = said(csv("time,x\n0,1\n1,1\n# lost\n2.5,1\n3.5,2\n"));
+    assert_eq!(
+        message,
+        "the time axis is not uniform: a step of 1 expected, 1.5 found on line 5"
+    );
+    assert!(hint.contains("resample") && hint.contains("--dt"));
+}
+
+#[test]
+fn time_that_goes_back_or_is_missing() {
+    let (message, hint) = said(csv("t,x\n0,1\n1,2\n0,3\n1,4\n"));
+    assert_eq!(message, "time goes from 1 to 0 on line 4");
+    assert!(hint.contains("--trajectory") && hint.contains("--time none"));
+    assert_eq!(said(csv("t,x\n0,1\n,2\n")).0, "no time on line 3");
+}
+
+#[test]
+fn all_values_missing() {
+    let (message, hint) = said(csv("x,y\n,\nNaN,NA\n"));
+    assert_eq!(message, "all values are missing");
+    assert!(hint.contains("--state"));
+}
+
+#[test]
+fn no_channel_left() {
+    let (message, _) = said(csv("time\n0\n1\n"));
+    assert_eq!(message, "a series needs at least one channel");
+}
+
+#[test]
+fn a_step_that_is_none() {
+    let options = ReadOptions {
+        dt: Some(-1.0),
+        ..ReadOptions::default()
+    };
+    let (message, _) = with(options, "x\n1\n");
+    assert_eq!(
+        message,
+        "the sampling step must be a number above 0, found -1"
+    );
+}
+
+#[test]
+fn infinite_values() {
+    for text in ["inf", "-Infinity", "1e999"] {
+        let (message, hint) = said(csv(&format!("x,y\n1,{text}\n")));
+        assert_eq!(
+            message,
+            format!("a finite number expected, found {text} on line 2, column 2 (`y`)")
+        );
+        assert!(hint.contains("NaN"));
+    }
+}
+
+#[test]
+fn files_that_are_not_there_or_not_files() {
+    let folder = TempDir::new().unwrap();
+    let read = |name: &str| format::read(&folder.path().join(name), &ReadOptions::default());
+    for name in ["no.csv", "no.npy", "no.npz", "no.tsv.gz"] {
+        assert_eq!(said(read(name)).0, "no such file");
+        let dir = format!("dir-{name}");
+        fs::create_dir(folder.path().join(&dir)).unwrap();
+        let (message, hint) = said(read(&dir));
+        assert_eq!(message, "a file expected, found a folder");
+        assert_eq!(hint, "name a file in it");
+    }
+    assert_eq!(said(read("")).0, "a file expected, found a folder");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.csv");
+    fs::write(&path, "x\n1\n").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    match format::read(&path, &ReadOptions::default()) {
+        Ok(_) => println!("skipped: this user may read every file"),
+        denied => assert_eq!(said(denied).0, "no permission to read"),
+    }
+}
+
+#[test]
+fn an_extension_that_no_format_has() {
+    let (message, hint) = said(read_as("a.xlsx", b"PK", &ReadOptions::default()));
+    assert_eq!(message, "no format has the extension `xlsx`");
+    assert!(hint.contains(".csv.gz") && hint.contains(".npz"));
+    let series = Series::from_rows(vec![1.0], 1, 1.0).unwrap();
+    assert!(format::write(Path::new("a.xlsx"), &series).is_err());
+    let (message, _) = said(read_as("a", b"", &ReadOptions::default()));
+    assert_eq!(message, "no format has a name without extension");
+    let (message, _) = said(read_as("a.gz", b"", &ReadOptions::default()));
+    assert_eq!(message, "no format has the extension `gz`");
+}
+
+#[test]
+fn damaged_archives() {
+    let series = Series::from_rows((0..5000).map(f64::from).collect(), 1, 1.0).unwrap();
+    let folder = TempDir::new().unwrap();
+    for (name, what) in [("a.csv.gz", "gzip"), ("a.npz", "zip")] {
+        let path = folder.path().join(name);
+        format::write(&path, &series).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 0xff;
+        let damaged = [&b"this is neither"[..], &whole[..whole.len() / 2], &flipped];
+        for content in damaged {
+            let error = read_as(name, content, &ReadOptions::default()).unwrap_err();
+            let message = error.fault.to_string();
+            assert!(
+                message.contains(&format!("damaged {what} file")),
+                "{message}"
+            );
+            assert!(error.hint().unwrap().contains("again"));
+        }
+    }
+}
