@@ -156,7 +156,7 @@ impl<'a> Record<'a> {
 }
 
 impl Seen {
-    /// Something seen in channels.
+    /// What was seen, with a remedy in fixed words.
     pub(super) fn new(severity: Severity, subject: Subject, what: String, remedy: &str) -> Seen {
         Seen {
             severity,
