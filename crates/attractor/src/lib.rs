@@ -6,6 +6,7 @@ pub use attractor_core::*;
 
 pub mod error;
 pub mod format;
+pub mod inspection;
 pub mod library;
 pub mod references;
 pub mod store;

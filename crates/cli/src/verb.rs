@@ -3,6 +3,7 @@
 mod cite;
 mod convert;
 mod explain;
+mod inspect;
 mod list;
 mod simulate;
 
@@ -15,6 +16,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Convert(convert::Convert),
+    Inspect(inspect::Inspect),
     List(list::List),
     Explain(explain::Explain),
     Cite(cite::Cite),
@@ -26,6 +28,7 @@ impl Verb {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
             Verb::Convert(convert) => convert.run(),
+            Verb::Inspect(inspect) => inspect.run(out),
             Verb::List(list) => list.run(out),
             Verb::Explain(explain) => explain.run(out),
             Verb::Cite(cite) => cite.run(out),

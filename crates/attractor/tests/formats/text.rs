@@ -166,7 +166,7 @@ fn a_long_table_is_read_beyond_the_sample() {
     assert_eq!(series.total_len(), rows);
     assert_eq!(
         series.column(0).sum::<f64>(),
-        (0..rows).map(|i| (i % 7) as f64).sum()
+        (0..rows).map(|i| (i % 7) as f64).sum::<f64>()
     );
     let error = csv(&format!("x\n{text}")).unwrap_err();
     assert!(matches!(error.fault, Fault::Ragged { .. }), "{error}");

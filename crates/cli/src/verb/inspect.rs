@@ -1,0 +1,106 @@
+//! `attractor inspect FILE [--against FILE2]`: what to know about data before hours of training.
+
+mod text;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::inspect::{Inspection, Options, Severity, inspect, inspect_against};
+use attractor::inspection::to_json;
+use clap::{Args, ValueEnum};
+
+use crate::reading::Reading;
+
+/// Exit code when a finding is a problem, so that a script stops before it trains.
+const PROBLEM: u8 = 1;
+
+/// Look for what spoils training: copies, drift, gaps, wrong scale, too little data, test data that are training data
+///
+/// Prints a table of the channels, then findings with remedies, the gravest first. The exit code is 1 if one of them
+/// is a problem, 0 otherwise.
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// File to inspect
+    file: PathBuf,
+    /// Second file, such as the test set: is it the first, does it overlap, continue or differ?
+    #[arg(long, value_name = "FILE2")]
+    against: Option<PathBuf>,
+    /// Length of the training window in rows that the data must be long enough for
+    #[arg(long, value_name = "ROWS", default_value_t = 200, value_parser = window)]
+    window: usize,
+    /// Which channels the table lists; a summary takes the place of more than 16
+    #[arg(long, value_name = "WHICH", default_value = "some")]
+    channels: Listed,
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// Which channels the table lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Listed {
+    /// All up to 16, a summary of more
+    Some,
+    /// All
+    All,
+}
+
+impl Inspect {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let inspection = self.look()?;
+        match self.json {
+            true => {
+                let document = to_json(&inspection, &self.file, self.against.as_deref());
+                writeln!(out, "{document:#}")?;
+            }
+            false => self.print(&inspection, out)?,
+        }
+        Ok(exit_code(&inspection))
+    }
+
+    fn look(&self) -> Result<Inspection, Error> {
+        let options = Options {
+            window: self.window,
+        };
+        let series = self.reading.read(&self.file)?;
+        Ok(match &self.against {
+            None => inspect(&series, options),
+            Some(path) => inspect_against(&series, &self.reading.read(path)?, options),
+        })
+    }
+
+    fn print(&self, inspection: &Inspection, out: &mut dyn Write) -> Result<(), Error> {
+        writeln!(out, "{}: {}", self.file.display(), text::shape(inspection))?;
+        if let (Some(path), Some(comparison)) = (&self.against, &inspection.against) {
+            writeln!(out, "{}: {}", path.display(), text::comparison(comparison))?;
+        }
+        writeln!(out)?;
+        match self.channels {
+            Listed::Some => text::short_table(inspection, out)?,
+            Listed::All => text::full_table(inspection, out)?,
+        }
+        writeln!(out)?;
+        text::findings(inspection, out)?;
+        Ok(())
+    }
+}
+
+fn exit_code(inspection: &Inspection) -> ExitCode {
+    let problem = |f: &attractor::inspect::Finding| f.severity == Severity::Problem;
+    match inspection.findings.iter().any(problem) {
+        true => ExitCode::from(PROBLEM),
+        false => ExitCode::SUCCESS,
+    }
+}
+
+fn window(text: &str) -> Result<usize, String> {
+    let rows: usize = text.parse().map_err(|_| "not a whole number".to_string())?;
+    match (1..=1_000_000_000).contains(&rows) {
+        true => Ok(rows),
+        false => Err("a window has between 1 and 1000000000 rows".to_string()),
+    }
+}

@@ -1,0 +1,46 @@
+//! Whether two recordings have the same channels and the same step.
+
+use super::super::words::{count, figure};
+use super::super::{Seen, Severity, Subject};
+use super::Pair;
+
+/// Steps that differ by less than this part are the same, read from clocks of finite resolution.
+const CLOCK: f64 = 1e-3;
+
+pub(super) fn channels(pair: &Pair) -> Vec<Seen> {
+    let names = |r: &super::Record| r.channels.iter().map(|c| c.name.clone()).collect();
+    let (first, second): (Vec<String>, Vec<String>) = (names(pair.first), names(pair.second));
+    if !pair.same_channels() {
+        let what = format!(
+            "the first has {}, the second {}",
+            count(first.len(), "channel"),
+            second.len()
+        );
+        let remedy = "choose the same columns of both: a model has one number of channels";
+        return vec![Seen::new(Severity::Problem, Subject::Pair, what, remedy)];
+    }
+    let other = first.iter().zip(&second).find(|(a, b)| a != b);
+    let seen = other.map(|(a, b)| {
+        let what = format!("channels are named differently, as `{a}` and `{b}`");
+        let remedy = "check that the columns are in the same order: channels are matched by place";
+        Seen::new(Severity::Warning, Subject::Pair, what, remedy)
+    });
+    seen.into_iter().collect()
+}
+
+pub(super) fn step(pair: &Pair) -> Vec<Seen> {
+    let (first, second) = (pair.first.series.step(), pair.second.series.step());
+    if first.unit == second.unit && (second.dt / first.dt - 1.0).abs() < CLOCK {
+        return Vec::new();
+    }
+    let what = format!(
+        "the steps differ: {} {} and {} {}",
+        figure(first.dt),
+        first.unit,
+        figure(second.dt),
+        second.unit
+    );
+    let remedy =
+        "resample one of them, or give both the step they were recorded with: a map has one step";
+    vec![Seen::new(Severity::Problem, Subject::Pair, what, remedy)]
+}

@@ -1,0 +1,28 @@
+//! Channels that never change: x_t = c for all t.
+
+use super::super::words::{count, figure};
+use super::super::{Record, Seen, Severity};
+
+pub(in super::super) fn constant(record: &Record) -> Vec<Seen> {
+    let flat: Vec<usize> = (0..record.channels.len())
+        .filter(|&c| !record.varies(c) && !record.sorted[c].is_empty())
+        .collect();
+    let Some(&first) = flat.first() else {
+        return Vec::new();
+    };
+    let value = figure(record.sorted[first][0]);
+    let what = match flat.len() {
+        1 => format!("never changes: every value is {value}"),
+        n => format!(
+            "{} never change (the first is always {value})",
+            count(n, "channel")
+        ),
+    };
+    let remedy = "leave it out: it has no dynamics, and no spread to be scaled by";
+    vec![Seen::new(
+        Severity::Problem,
+        record.subject(&flat),
+        what,
+        remedy,
+    )]
+}

@@ -1,0 +1,118 @@
+//! Values that are not there: missing ones per channel with their longest run, external inputs that are missing or
+//! constant, and gaps in time.
+
+use super::super::words::{count, figure};
+use super::super::{Record, Seen, Severity, Subject};
+
+/// With more than this part missing a channel says too little.
+const MOST: f64 = 0.5;
+
+pub(in super::super) fn missing(record: &Record) -> Vec<Seen> {
+    let holed: Vec<usize> = (0..record.channels.len())
+        .filter(|&c| record.channels[c].missing > 0)
+        .collect();
+    let (mostly, partly): (Vec<usize>, Vec<usize>) =
+        holed.into_iter().partition(|&c| part(record, c) > MOST);
+    [(Severity::Problem, mostly), (Severity::Warning, partly)]
+        .into_iter()
+        .filter_map(|(severity, channels)| missing_in(record, severity, &channels))
+        .collect()
+}
+
+fn missing_in(record: &Record, severity: Severity, channels: &[usize]) -> Option<Seen> {
+    let worst = *channels
+        .iter()
+        .max_by_key(|&&c| record.channels[c].missing)?;
+    let total: usize = channels.iter().map(|&c| record.channels[c].missing).sum();
+    let longest = channels
+        .iter()
+        .map(|&c| longest_run(&record.columns[c]))
+        .max()?;
+    let of = match channels.len() {
+        1 => String::new(),
+        _ => format!(" in {}, the most", record.name(worst)),
+    };
+    let what = format!(
+        "{} missing ({} %{of}), at most {} in a row",
+        count(total, "value"),
+        figure(100.0 * part(record, worst)),
+        longest
+    );
+    let remedy = match severity {
+        Severity::Problem => "leave the channel out, or find a more complete recording",
+        _ => {
+            "interpolate runs shorter than the autocorrelation time, and leave longer ones missing"
+        }
+    };
+    Some(Seen::new(severity, record.subject(channels), what, remedy))
+}
+
+fn part(record: &Record, channel: usize) -> f64 {
+    record.channels[channel].missing as f64 / record.len() as f64
+}
+
+fn longest_run(column: &[f64]) -> usize {
+    let runs = column.split(|v| !v.is_nan());
+    runs.map(<[f64]>::len).max().unwrap_or(0)
+}
+
+pub(in super::super) fn inputs(record: &Record) -> Vec<Seen> {
+    (0..record.series.dim_input())
+        .filter_map(|k| input(record, k))
+        .collect()
+}
+
+fn input(record: &Record, k: usize) -> Option<Seen> {
+    let dim = record.series.dim_input();
+    let values = || {
+        let trajectories = record.series.trajectories().iter();
+        trajectories.flat_map(move |t| t.s.iter().skip(k).step_by(dim).copied())
+    };
+    let missing = values().filter(|v| v.is_nan()).count();
+    let mut present = values().filter(|v| !v.is_nan());
+    let first = present.next();
+    let changes = present.any(|v| Some(v) != first);
+    let (what, remedy) = match (missing, changes) {
+        (0, true) => return None,
+        (0, false) => (
+            "external input never changes".to_string(),
+            "leave it out: a constant input is a bias, which every model has",
+        ),
+        (n, _) => (
+            format!("external input has {} missing", count(n, "value")),
+            "fill them with what was applied then: a model cannot be driven by an unknown input",
+        ),
+    };
+    let subject = Subject::Channels(vec![record.series.inputs()[k].name.clone()]);
+    Some(Seen::new(Severity::Warning, subject, what, remedy))
+}
+
+pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
+    let gaps: usize = record.trajectories.iter().map(|t| t.gaps).sum();
+    if gaps == 0 {
+        return Vec::new();
+    }
+    let needed = record.options.window + 2;
+    let short: Vec<usize> = record
+        .segments
+        .iter()
+        .map(ExactSizeIterator::len)
+        .filter(|&len| len < needed)
+        .collect();
+    let lost: usize = short.iter().sum();
+    let what = format!(
+        "{} in time leave {}, the longest of {}; {} of {} rows are in segments too short for a window of {}",
+        count(gaps, "jump"),
+        count(record.segments.len(), "segment"),
+        count(record.longest_segment(), "row"),
+        lost,
+        record.len(),
+        record.options.window
+    );
+    let severity = match 2 * lost > record.len() {
+        true => Severity::Warning,
+        false => Severity::Note,
+    };
+    let remedy = "windows never cross a jump; shorten the window if too many rows are lost";
+    vec![Seen::new(severity, Subject::Recording, what, remedy)]
+}

@@ -1,0 +1,374 @@
+//! How fast a channel forgets and how it repeats, from one autocovariance over all segments and present values:
+//!
+//!   r(k) = [Σ_t x_t x_{t+k} / n(k)] / [Σ_t x_t² / n(0)],   n(k) the number of present pairs k rows apart,
+//!
+//! with sums by fast Fourier transform. The autocorrelation time is where r first falls to 1/e. The spectrum is the
+//! transform of Σ_t x_t x_{t+k} / Σ_t x_t² (which, unlike r, is never negative) under a Parzen window of m lags
+//! (Blackman and Tukey 1958). A peak is a period when it stands out above the median of the spectrum and above the
+//! least value between it and frequency 0, so that the hump of red noise at low frequency is none. The estimate has
+//! ν = 3.7 n/m degrees of freedom, and the logarithm of a ratio of two such has standard deviation √(4/ν): four of
+//! those, and at least a factor of 4, are asked for. A peak wider at half of its height than its own frequency, as
+//! red noise has behind a high-pass filter, is a hump and no period.
+
+use std::f64::consts::E;
+use std::ops::Range;
+
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex;
+
+/// Degrees of freedom of the Parzen window per n/m (Priestley 1981, table 6.1).
+const PARZEN_FREEDOM: f64 = 3.7;
+/// Least factor by which a peak stands out.
+const STAND_OUT: f64 = 4.0;
+/// Points of the spectrum per 1/m in frequency, so that three points describe the top of a peak.
+const OVERSAMPLE: usize = 8;
+/// A peak below this part of the highest point may be a side lobe of the window or of a trend.
+const FAINT: f64 = 0.01;
+
+/// The period of the strongest peak of the spectrum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Period {
+    /// Its length in rows.
+    pub rows: f64,
+    /// The part of the variance under the peak above half of its height, in 0..1.
+    pub share: f64,
+}
+
+/// The autocorrelation of one channel.
+#[derive(Debug)]
+pub(super) struct Memory {
+    /// r(k) for k = 0, 1, …, half of the longest segment.
+    r: Vec<f64>,
+    /// Σ_t x_t x_{t+k} / Σ_t x_t², by the number of all pairs and not of those k apart.
+    biased: Vec<f64>,
+    /// Number of present values.
+    present: usize,
+}
+
+impl Memory {
+    /// Where r first falls to 1/e, linearly interpolated, in rows.
+    pub(super) fn time(&self) -> Option<f64> {
+        let below = self.r.iter().position(|&r| r <= 1.0 / E)?;
+        let (before, after) = (self.r[below - 1], self.r[below]);
+        Some((below - 1) as f64 + (before - 1.0 / E) / (before - after)).filter(|t| t.is_finite())
+    }
+}
+
+/// Computes autocorrelations of columns that share their segments, with plans kept between columns.
+pub(super) struct Correlator {
+    segments: Vec<Range<usize>>,
+    lags: usize,
+    planner: RealFftPlanner<f64>,
+    complete_pairs: Vec<f64>,
+}
+
+impl Correlator {
+    /// For columns with these segments.
+    pub(super) fn new(segments: &[Range<usize>]) -> Correlator {
+        let longest = segments.iter().map(Range::len).max().unwrap_or(0);
+        let lags = longest / 2 + 1;
+        Correlator {
+            segments: segments.to_vec(),
+            lags,
+            planner: RealFftPlanner::new(),
+            complete_pairs: complete_pairs(segments, lags),
+        }
+    }
+
+    /// The autocorrelation of a column about its mean.
+    pub(super) fn correlate(&mut self, column: &[f64], mean: f64) -> Memory {
+        let centred: Vec<f64> = column
+            .iter()
+            .map(|&v| if v.is_nan() { 0.0 } else { v - mean })
+            .collect();
+        let sums = self.lagged_sums(&centred);
+        let mask: Vec<f64> = column.iter().map(|v| f64::from(!v.is_nan())).collect();
+        let complete = mask.iter().all(|&m| m == 1.0);
+        let pairs = match complete {
+            true => self.complete_pairs.clone(),
+            // Counts are whole numbers; the transform returns them within rounding.
+            false => self
+                .lagged_sums(&mask)
+                .into_iter()
+                .map(f64::round)
+                .collect(),
+        };
+        let variance = sums[0] / pairs[0];
+        let r = sums.iter().zip(&pairs).map(|(s, n)| s / n / variance);
+        Memory {
+            r: r.take_while(|r| r.is_finite()).collect(),
+            biased: sums.iter().map(|s| s / sums[0]).collect(),
+            present: pairs[0] as usize,
+        }
+    }
+
+    /// Σ_t x_t x_{t+k} over all segments, k = 0..lags.
+    fn lagged_sums(&mut self, x: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.lags];
+        for segment in self.segments.clone() {
+            let lags = self.lags.min(segment.len());
+            let size = transform_size(segment.len() + lags);
+            let products = self.circular_products(&x[segment], size);
+            for (sum, product) in sums.iter_mut().zip(&products[..lags]) {
+                *sum += product;
+            }
+        }
+        sums
+    }
+
+    /// The circular autocorrelation of x padded with zeros to `size`: the inverse transform of |X|²/size.
+    fn circular_products(&mut self, x: &[f64], size: usize) -> Vec<f64> {
+        let mut padded = vec![0.0; size];
+        padded[..x.len()].copy_from_slice(x);
+        let mut transformed = self.forward(&mut padded);
+        for v in &mut transformed {
+            *v = Complex::new(v.norm_sqr() / size as f64, 0.0);
+        }
+        let inverse = self.planner.plan_fft_inverse(size);
+        inverse
+            .process(&mut transformed, &mut padded)
+            .expect("buffers have the lengths of the plan and the spectrum is real at both ends");
+        padded
+    }
+
+    fn forward(&mut self, x: &mut [f64]) -> Vec<Complex<f64>> {
+        let forward = self.planner.plan_fft_forward(x.len());
+        let mut transformed = forward.make_output_vec();
+        forward
+            .process(x, &mut transformed)
+            .expect("buffers have the lengths of the plan");
+        transformed
+    }
+
+    /// The dominant period: with a window of n/16 lags, which sees periods up to that, else one longer than n/32
+    /// with a window of n/4. Short periods are only looked for with the narrow window, whose spectrum scatters less.
+    pub(super) fn period(&mut self, memory: &Memory) -> Option<Period> {
+        let n = memory.present;
+        self.period_with_window(memory, n / 16, 0.0)
+            .or_else(|| self.period_with_window(memory, n / 4, n as f64 / 32.0))
+    }
+
+    /// The period between `shortest` and the window's m lags.
+    fn period_with_window(&mut self, memory: &Memory, m: usize, shortest: f64) -> Option<Period> {
+        let m = m.min(memory.biased.len());
+        if m < 4 {
+            return None;
+        }
+        let spectrum = self.spectrum(&memory.biased, m);
+        let size = 2 * (spectrum.len() - 1);
+        let freedom = PARZEN_FREEDOM * memory.present as f64 / m as f64;
+        let factor = (4.0 * (4.0 / freedom).sqrt()).exp().max(STAND_OUT);
+        // A window shorter than the period cannot tell a peak from the flank of frequency 0.
+        let allowed = |j: usize| (shortest..=m as f64).contains(&(size as f64 / j as f64));
+        let peak = outstanding_peak(&spectrum, factor, allowed)?;
+        let body = upper_half(&spectrum, peak);
+        (body.len() <= peak).then(|| Period {
+            rows: size as f64 / refined(&spectrum, peak),
+            share: spectrum[body].iter().sum::<f64>() / spectrum.iter().sum::<f64>(),
+        })
+    }
+
+    /// P(f) = Σ_k w(k) r(k) cos 2πfk at f = j/size, j = 0..=size/2.
+    fn spectrum(&mut self, r: &[f64], m: usize) -> Vec<f64> {
+        let size = (OVERSAMPLE * m).next_power_of_two();
+        let mut even = vec![0.0; size];
+        for (k, &r) in r.iter().take(m).enumerate() {
+            even[k] = parzen(k as f64 / m as f64) * r;
+            even[(size - k) % size] = even[k];
+        }
+        self.forward(&mut even).iter().map(|v| v.re).collect()
+    }
+}
+
+/// Parzen's lag window: 1 − 6u² + 6u³ up to ½, then 2(1 − u)³.
+fn parzen(u: f64) -> f64 {
+    match u <= 0.5 {
+        true => 1.0 - 6.0 * u * u * (1.0 - u),
+        false => 2.0 * (1.0 - u).powi(3),
+    }
+}
+
+/// The highest allowed local maximum that is `factor` times the median and the least value on the way to frequency 0.
+fn outstanding_peak(
+    spectrum: &[f64],
+    factor: f64,
+    allowed: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let mut ordered = spectrum.to_vec();
+    ordered.sort_unstable_by(f64::total_cmp);
+    let (median, most) = (ordered[ordered.len() / 2], ordered[ordered.len() - 1]);
+    let mut least = f64::INFINITY;
+    let mut best = None;
+    for j in 1..spectrum.len() {
+        least = least.min(spectrum[j - 1]);
+        let p = spectrum[j];
+        let is_top = p > spectrum[j - 1] && spectrum.get(j + 1).is_none_or(|&next| p >= next);
+        let higher = best.is_none_or(|b: usize| p > spectrum[b]);
+        let stands_out = p >= factor * median && p >= factor * least && p >= FAINT * most;
+        if is_top && higher && stands_out && allowed(j) {
+            best = Some(j);
+        }
+    }
+    best
+}
+
+/// The top of the parabola through ln P at a peak and its neighbours.
+fn refined(spectrum: &[f64], peak: usize) -> f64 {
+    if peak + 1 == spectrum.len() {
+        return peak as f64;
+    }
+    let [a, b, c] = [peak - 1, peak, peak + 1].map(|j| spectrum[j].ln());
+    let shift = 0.5 * (a - c) / (a - 2.0 * b + c);
+    peak as f64 + if shift.abs() < 1.0 { shift } else { 0.0 }
+}
+
+/// The frequencies around a peak where the spectrum is above half of it.
+fn upper_half(spectrum: &[f64], peak: usize) -> Range<usize> {
+    let above = |p: &&f64| **p > 0.5 * spectrum[peak];
+    let left = spectrum[..peak].iter().rev().take_while(above).count();
+    let right = spectrum[peak..].iter().take_while(above).count();
+    peak - left..peak + right
+}
+
+fn complete_pairs(segments: &[Range<usize>], lags: usize) -> Vec<f64> {
+    // Lengths in descending order: those longer than k are a prefix that shrinks as k grows.
+    let mut lengths: Vec<usize> = segments.iter().map(Range::len).collect();
+    lengths.sort_unstable_by(|a, b| b.cmp(a));
+    let mut longer = lengths.len();
+    let mut rows: usize = lengths.iter().sum();
+    let mut pairs = Vec::with_capacity(lags);
+    for k in 0..lags {
+        while longer > 0 && lengths[longer - 1] <= k {
+            longer -= 1;
+            rows -= lengths[longer];
+        }
+        pairs.push((rows - longer * k) as f64);
+    }
+    pairs
+}
+
+/// The least of 2^a, 5·2^(a−3) and 3·2^(a−2) that holds n.
+fn transform_size(n: usize) -> usize {
+    let power = n.next_power_of_two().max(8);
+    [power / 8 * 5, power / 4 * 3, power]
+        .into_iter()
+        .find(|&size| size >= n)
+        .expect("the power of two holds n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::{PI, TAU};
+
+    use super::*;
+    use crate::rng::{Rng, Stream};
+
+    fn measured(column: &[f64], segments: &[Range<usize>]) -> (Option<f64>, Option<Period>) {
+        let mut correlator = Correlator::new(segments);
+        let (mean, _) = crate::series::mean_and_sd(column.iter().copied());
+        let memory = correlator.correlate(column, mean);
+        (memory.time(), correlator.period(&memory))
+    }
+
+    fn whole(column: &[f64]) -> (Option<f64>, Option<Period>) {
+        measured(column, std::slice::from_ref(&(0..column.len())))
+    }
+
+    fn red_noise(n: usize, phi: f64, seed: u64) -> Vec<f64> {
+        let mut rng = Rng::new(seed, Stream::Noise);
+        let mut x = 0.0;
+        (0..n)
+            .map(|_| {
+                x = phi * x + rng.normal();
+                x
+            })
+            .collect()
+    }
+
+    #[test]
+    fn sums_are_those_of_the_definition() {
+        let x: Vec<f64> = (0..37).map(|i| f64::from(i * i % 11)).collect();
+        let segments = [0..20, 20..23, 23..37];
+        let mut correlator = Correlator::new(&segments);
+        let sums = correlator.lagged_sums(&x);
+        assert_eq!(sums.len(), 11);
+        for (k, sum) in sums.iter().enumerate() {
+            let pairs = |s: &Range<usize>| s.clone().filter(|t| t + k < s.end).collect::<Vec<_>>();
+            let rows: Vec<usize> = segments.iter().flat_map(pairs).collect();
+            let direct: f64 = rows.iter().map(|&t| x[t] * x[t + k]).sum();
+            // A few roundings of numbers of at most 37 · 100.
+            assert!((sum - direct).abs() < 1e-9, "{k}: {sum} against {direct}");
+            assert_eq!(correlator.complete_pairs[k], rows.len() as f64);
+        }
+    }
+
+    #[test]
+    fn a_sine_has_its_period_and_forgets_at_the_arccosine() {
+        for period in [7.3, 40.0, 213.7] {
+            let x: Vec<f64> = (0..20_000)
+                .map(|t| (TAU * f64::from(t) / period).sin())
+                .collect();
+            let (time, found) = whole(&x);
+            let found = found.unwrap();
+            // The mirror peak at −f shifts the top by less than its height at 2f, which the window's tail, of
+            // order (period/(π m))⁴ < 0.1 % for m = 1250, bounds.
+            assert!((found.rows / period - 1.0).abs() < 1e-3, "{found:?}");
+            // cos(2π k/period) = 1/e; the chord between two lags is off by at most (2π/period)²/8 / slope.
+            let expected = (1.0 / E).acos() / TAU * period;
+            let chord = TAU / period / 8.0 / 0.93;
+            assert!((time.unwrap() - expected).abs() < chord + 0.01 * expected);
+        }
+    }
+
+    #[test]
+    fn a_record_of_ten_cycles_still_shows_its_period() {
+        let x: Vec<f64> = (0..400)
+            .map(|t| (TAU * f64::from(t) / 40.0).sin())
+            .collect();
+        let found = whole(&x).1.unwrap();
+        // The window of m = 100 lags holds 2.5 cycles: at −f, five of its bins away, its transform
+        // (sin(x)/x)⁴, x = 2.5 π, is 3e-4 and falls by 4/x of that a radian, which pulls the top by 1 % at most.
+        assert!((found.rows / 40.0 - 1.0).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn an_alternating_column_has_period_two() {
+        let x: Vec<f64> = (0..1000).map(|t| f64::from(t % 2)).collect();
+        assert_eq!(whole(&x).1.unwrap().rows, 2.0);
+    }
+
+    #[test]
+    fn noise_white_or_red_has_no_period() {
+        for seed in 0..20 {
+            for (n, phi) in [(300, 0.0), (20_000, 0.0), (300, 0.9), (20_000, 0.98)] {
+                let found = whole(&red_noise(n, phi, seed)).1;
+                assert_eq!(found, None, "n = {n}, φ = {phi}, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn red_noise_forgets_at_minus_one_over_log_phi() {
+        let (time, _) = whole(&red_noise(200_000, 0.95, 1));
+        // r = φᵏ, so τ = −1/ln φ = 19.5; with n/τ = 10⁴ independent stretches r(τ) is known to about 0.01, that is
+        // τ to 0.01 e = 3 %; five of these.
+        let expected = -1.0 / 0.95f64.ln();
+        assert!((time.unwrap() / expected - 1.0).abs() < 0.15, "{time:?}");
+    }
+
+    #[test]
+    fn gaps_and_missing_values_do_not_move_the_period() {
+        let mut x: Vec<f64> = (0..6000)
+            .map(|t| (TAU * f64::from(t) / 50.0).cos())
+            .collect();
+        // The second segment starts at another phase, as after a gap.
+        for (i, v) in x[2500..].iter_mut().enumerate() {
+            *v = (TAU * i as f64 / 50.0 + PI / 2.0).cos();
+        }
+        for i in (0..6000).filter(|i| i % 7 == 0 || i % 501 < 30) {
+            x[i] = f64::NAN;
+        }
+        let found = measured(&x, &[0..2500, 2500..6000]).1.unwrap();
+        assert!((found.rows / 50.0 - 1.0).abs() < 2e-3, "{found:?}");
+    }
+}
