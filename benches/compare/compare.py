@@ -37,7 +37,7 @@ SINGLE_THREADED = {
 # A larger unroll factor is not tried once one is this much slower than its family's best.
 GIVE_UP = 1.25
 # Two programs sum T·S·N = 10⁴ – 10⁵ float32 terms in different orders, and a unit within rounding of its kink may
-# fall on either side of it, which moves its gradient by one term in T·S = 10³. Wrong formulas are off by 0.1 and more.
+# fall on either side of it, which moves its gradient by one term in T·S = 10³.
 AGREEMENT = 2e-3
 
 

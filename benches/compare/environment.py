@@ -1,7 +1,7 @@
 """The Python that the comparison runs in: a virtual environment under `target/`, made once, with pinned versions.
 
-PyTorch's wheel on the package registry is linked against CUDA, and its dependencies are 3 GB that a run on the CPU
-never calls. So it comes from PyTorch's own CPU index where that can be reached. Where it cannot, the registry's wheel is
+PyTorch's wheel on the package registry is linked against CUDA, and its dependencies are the CUDA libraries, gigabytes that a run on
+the CPU never calls. So it comes from PyTorch's own CPU index where that can be reached. Where it cannot, the registry's wheel is
 installed without dependencies, and stand-in libraries satisfy the loader: each defines the symbols that PyTorch asks of
 it as functions that trap. Only libcudart, 1 MB and called while loading, is the real one.
 """
@@ -92,7 +92,7 @@ def prepare():
     """The environment's interpreter, made on the first call."""
     ready = HOME / "ready"
     if not ready.exists():
-        say("note: making the Python environment of the comparison (once, about 600 MB)")
+        say("note: making the Python environment of the comparison (once; PyTorch alone is a download of 540 MB)")
         venv.create(HOME, with_pip=True)
         if not pip("-r", HERE / "requirements.txt"):
             sys.exit("error: JAX cannot be installed from the package registry\nhint: is the network reachable?")

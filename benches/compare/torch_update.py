@@ -1,7 +1,7 @@
 """One training update in PyTorch, eager, on one thread.
 
 States are batch × feature. The parameters are views of one flat vector, so that RAdam is a handful of operations.
-`torch.compile` is left out: it would unroll the 200 steps, and takes minutes to compile them.
+`torch.compile` is not tried: it would unroll all steps of the window.
 """
 
 import math
