@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""One training update of our engine beside JAX and PyTorch, measured in one sitting.
+
+    python3 benches/compare/compare.py                       all four workloads, synthetic data, table into docs/benchmarks.md
+    python3 benches/compare/compare.py --workload eeg --data EEG_train.npy --json figures.json
+
+For each workload the programs take turns (ours, JAX, ours with two threads, PyTorch, and again), so that a machine
+that slows down slows all of them; a ratio is the median of the ratios within a turn. JAX is tried in every form of
+`jax_update.py` first, and its fastest takes part. Before anything is timed, the gradients of the peers are compared.
+JAX, PyTorch and ours with one thread are held on one core.
+"""
+
+import argparse
+import datetime
+import importlib
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import environment
+
+ROOT = environment.ROOT
+BINARY = ROOT / "target" / "release" / "attractor"
+PAGE = ROOT / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- compare:begin -->", "<!-- compare:end -->"
+SINGLE_THREADED = {
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "JAX_PLATFORMS": "cpu",
+}
+# A larger unroll factor is not tried once one is this much slower than its family's best.
+GIVE_UP = 1.25
+# Two programs sum T·S·N = 10⁴ – 10⁵ float32 terms in different orders, and a unit within rounding of its kink may
+# fall on either side of it, which moves its gradient by one term in T·S = 10³.
+AGREEMENT = 2e-3
+
+
+# --- timing -----------------------------------------------------------------------------------------------------------
+
+
+def update_times(trainer, seconds):
+    """Seconds per update of each of the calls that together last about `seconds`; at least five."""
+    times, end = [], time.perf_counter() + seconds
+    while len(times) < 5 or time.perf_counter() < end:
+        start = time.perf_counter()
+        trainer.run()
+        times.append((time.perf_counter() - start) / trainer.updates)
+    return times
+
+
+def seconds_per_update(trainer, seconds):
+    """The median update."""
+    return statistics.median(update_times(trainer, seconds))
+
+
+def warm(trainer):
+    """Compile, and fill the caches."""
+    for _ in range(3):
+        trainer.run()
+    return trainer
+
+
+def fastest_jax(jax_update, workload, series, parameters, seconds):
+    """The fastest form's trainer. Each family of forms climbs the unroll factors until that stops paying. Forms are
+    judged by their fastest call, which a busy machine disturbs least."""
+    best, best_time = None, float("inf")
+    for gradient, layout in jax_update.FAMILIES:
+        family_time = float("inf")
+        for unroll in jax_update.UNROLLS:
+            form = jax_update.Form(gradient, layout, unroll)
+            trainer = warm(jax_update.Trainer(workload, form, series, parameters))
+            taken = min(update_times(trainer, seconds))
+            environment.say(f"  jax {form}: {taken * 1e6:.0f} µs")
+            if taken < best_time:
+                best, best_time = trainer, taken
+            if taken > GIVE_UP * family_time:
+                break
+            family_time = min(taken, family_time)
+    return best
+
+
+# --- the programs -----------------------------------------------------------------------------------------------------
+
+
+def pin_to(cores):
+    """Hold this process, and what it starts, on `cores`."""
+    os.sched_setaffinity(0, cores)
+
+
+def build_ours():
+    """Build the release binary if it is not there."""
+    if not BINARY.exists():
+        subprocess.run(["cargo", "build", "--release", "--package", "attractor-cli"], cwd=ROOT, check=True)
+
+
+def ours(workload, threads, data, cores):
+    """What `attractor bench` prints for one workload, or None and a line when it cannot."""
+    # taskset, not a function run after the fork: JAX has threads by now.
+    pinned = ["taskset", "--cpu-list", ",".join(map(str, sorted(cores)))]
+    command = [*pinned, BINARY, "bench", "--workload", workload.name, "--threads", str(threads), "--json"]
+    command += ["--data", data] if data else []
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    reason = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[0]
+    environment.say(f"note: `attractor bench` is skipped: {reason}")
+    return None
+
+
+def optional_torch():
+    """The PyTorch update, or None and a line when PyTorch cannot be had."""
+    try:
+        return importlib.import_module("torch_update")
+    except (ImportError, OSError, ValueError) as reason:
+        environment.say(f"note: PyTorch is skipped: {reason}")
+        return None
+
+
+def check_gradients(np, jax_update, torch_update, workload, series, parameters):
+    """Stop unless every peer computes the same gradient for the same windows."""
+    starts = range(0, len(series) - workload.window - 1, (len(series) - workload.window) // 16)[:16]
+    windows = np.stack([series[start : start + workload.window + 1] for start in starts])
+    families = [jax_update.Form(gradient, layout, 1) for gradient, layout in jax_update.FAMILIES]
+    found = {f"JAX, {form}": jax_update.gradient_of(workload, form, parameters, windows) for form in families}
+    if torch_update:
+        found["PyTorch"] = torch_update.gradient_of(workload, parameters, windows)
+    reference = np.asarray(next(iter(found.values())))
+    for name, gradient in found.items():
+        apart = np.linalg.norm(np.asarray(gradient) - reference) / np.linalg.norm(reference)
+        if not apart < AGREEMENT:
+            sys.exit(f"error: the gradient of {name} differs by {apart:.1e} on {workload.name}")
+
+
+def compare(workload, arguments, cores):
+    """All programs on one workload: a record of µs per update and ratios."""
+    import numpy as np
+
+    import jax_update
+    from workload import initial_parameters, synthetic_series
+
+    torch_update = optional_torch()
+    series, data = synthetic_series(workload.observed), None
+    if arguments.data and np.load(arguments.data, mmap_mode="r").shape[1] == workload.observed:
+        series, data = np.load(arguments.data).astype(np.float32), arguments.data
+    parameters = initial_parameters(workload)
+    check_gradients(np, jax_update, torch_update, workload, series, parameters)
+    jax_trainer = fastest_jax(jax_update, workload, series, parameters, arguments.seconds / 2)
+    torch_trainer = warm(torch_update.Trainer(workload, series, parameters)) if torch_update else None
+    turns = []
+    for _ in range(arguments.turns):
+        one = ours(workload, 1, data, {max(cores)})
+        turn = {"ours, 1 thread": one and one["seconds_per_update"]}
+        turn["JAX"] = seconds_per_update(jax_trainer, arguments.seconds)
+        two = one and len(cores) > 1 and ours(workload, 2, data, cores)
+        turn["ours, 2 threads"] = two["seconds_per_update"] if two else None
+        turn["PyTorch"] = seconds_per_update(torch_trainer, arguments.seconds) if torch_trainer else None
+        turns.append(turn)
+    record = summary(turns)
+    record |= {"workload": workload.name, "data": Path(data).name if data else "synthetic"}
+    record |= {"jax_form": str(jax_trainer.form), "isa": one["isa"] if one else None}
+    return record
+
+
+def summary(turns):
+    """Medians over the turns of the times (µs), and of the ratios to ours with one thread within a turn."""
+
+    def median(values):
+        present = [value for value in values if value is not None]
+        return statistics.median(present) if present else None
+
+    def ratio(turn, peer):
+        mine, theirs = turn["ours, 1 thread"], turn[peer]
+        return theirs / mine if mine and theirs else None
+
+    times = {name: median(turn[name] and turn[name] * 1e6 for turn in turns) for name in turns[0]}
+    ratios = {peer: median(ratio(turn, peer) for turn in turns) for peer in ("JAX", "PyTorch")}
+    return {"microseconds": times, "ratios": ratios}
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+def cpu_model():
+    """The processor's name."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def vector_isa():
+    """The widest vector instructions that the processor has."""
+    flags = set(Path("/proc/cpuinfo").read_text().split())
+    return "AVX-512" if "avx512f" in flags else "AVX2 + FMA" if {"avx2", "fma"} <= flags else "baseline"
+
+
+def versions():
+    """What was installed, by name."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for package in ("jax", "jaxlib", "torch"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def machine(cores):
+    """Where and when this was measured."""
+    return {
+        "cpu": cpu_model(),
+        "isa": vector_isa(),
+        "cores": len(cores),
+        "load": round(os.getloadavg()[0], 1),
+        "date": datetime.date.today().isoformat(),
+        "python": platform.python_version(),
+        "versions": versions(),
+    }
+
+
+def number(value, digits=0, suffix=""):
+    """A table cell; a dash for what was not measured."""
+    return "–" if value is None else f"{value:,.{digits}f}{suffix}".replace(",", "\u2009")
+
+
+def table(report):
+    """The report as Markdown."""
+    where = report["machine"]
+    installed = ", ".join(f"{name} {version}" for name, version in where["versions"].items() if version)
+    lines = [
+        f"{where['cpu']}, {where['isa']}, {where['cores']} cores, {where['date']}; {installed}, "
+        f"Python {where['python']}; load before the run {where['load']}.",
+        "",
+        "| µs per update | data | ours, 1 thread | ours, 2 threads | JAX | PyTorch | JAX / ours | PyTorch / ours | JAX's fastest form |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for row in report["workloads"]:
+        times, ratios = row["microseconds"], row["ratios"]
+        cells = [row["workload"], row["data"]]
+        cells += [number(times[name]) for name in ("ours, 1 thread", "ours, 2 threads", "JAX", "PyTorch")]
+        cells += [number(ratios[name], 1, "×") for name in ("JAX", "PyTorch")] + [row["jax_form"]]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def write_page(text):
+    """Replace what stands between the markers of docs/benchmarks.md; all else is kept."""
+    page = PAGE.read_text() if PAGE.exists() else f"# Benchmarks\n\n{BEGIN}\n{END}\n"
+    if BEGIN not in page or END not in page:
+        page = f"{page.rstrip()}\n\n{BEGIN}\n{END}\n"
+    before, rest = page.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def parse():
+    """The command line."""
+    from workload import WORKLOADS
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workload", action="append", choices=WORKLOADS, help="one workload (may be repeated; default all)")
+    parser.add_argument("--data", metavar="FILE.npy", help="a series for the workloads with as many channels; others are synthetic")
+    parser.add_argument("--turns", type=int, default=5, help="how often the programs take turns (default 5)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long a peer is timed in a turn (default 1)")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--no-page", action="store_true", help="leave docs/benchmarks.md as it is")
+    arguments = parser.parse_args()
+    arguments.workload = [WORKLOADS[name] for name in arguments.workload or WORKLOADS]
+    return arguments
+
+
+def enter_environment():
+    """Continue in the comparison's own Python, single-threaded."""
+    python = environment.prepare()
+    os.execve(python, [str(python), *sys.argv], {**os.environ, **SINGLE_THREADED, "ATTRACTOR_COMPARE": "1"})
+
+
+def main():
+    """Measure, print the table, and put it into the page."""
+    if os.environ.get("ATTRACTOR_COMPARE") != "1":
+        enter_environment()
+    arguments, cores = parse(), os.sched_getaffinity(0)
+    build_ours()
+    report = {"machine": machine(cores), "workloads": []}
+    pin_to({max(cores)})
+    for workload in arguments.workload:
+        environment.say(f"{workload.name}:")
+        report["workloads"].append(compare(workload, arguments, cores))
+    text = table(report)
+    print(text)
+    if not arguments.no_page:
+        write_page(text)
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
