@@ -238,10 +238,12 @@ fn card(series: &Series) -> Card {
 fn write_history(history: &[Epoch], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "epoch,update,loss,penalty,alpha,lr,gradient_norm")?;
     for e in history {
+        // The forcing acts in f32: as such 0.15 is written as 0.15.
+        let alpha = e.alpha as f32;
         writeln!(
             out,
             "{},{},{},{},{},{},{}",
-            e.epoch, e.update, e.loss, e.penalty, e.alpha, e.rate, e.gradient_norm
+            e.epoch, e.update, e.loss, e.penalty, alpha, e.rate, e.gradient_norm
         )?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::experiment::{Experiment, ExperimentFile, Origin, PRESETS, Raw};
+use attractor::experiment::{Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw};
 use attractor::run::{RunFolder, Trained};
 use attractor::train::Outcome;
 use clap::Args;
@@ -59,7 +59,10 @@ impl Train {
         let series = self.reading.read(&data)?;
         let resolved = experiment.resolve(&series)?;
         folder.begin(&resolved, &data)?;
-        let mut progress = Progress::new(&resolved.plan, self.quiet);
+        let mut progress = match self.quiet {
+            true => Progress::silent(&resolved.plan),
+            false => Progress::shown(&resolved.plan),
+        };
         let trained = Trained::from_start(&resolved, &series, &mut progress);
         progress.finish();
         folder.end(&trained)?;
@@ -99,7 +102,7 @@ impl Train {
 
     fn no_data(&self) -> Error {
         let path = self.config.clone().unwrap_or_default();
-        attractor::experiment::ExperimentError::NoData { path }.into()
+        ExperimentError::NoData { path }.into()
     }
 }
 

@@ -15,29 +15,36 @@ pub(crate) struct Progress {
 
 enum How {
     Bar(ProgressBar),
-    /// The next line is due at this share of the updates, or at this time.
+    /// The next line is due when so many parts of the updates are done, or at this time.
     Lines {
-        share: f64,
+        parts: u64,
         time: Duration,
     },
     Silent,
 }
 
-/// Between two lines there is this share of the updates, or this time.
-const SHARE: f64 = 0.05;
+/// There is a line for each of so many parts of the updates, and after this time.
+const PARTS: u64 = 20;
 const PAUSE: Duration = Duration::from_secs(10);
 
 impl Progress {
-    /// For a plan; `quiet` shows nothing.
-    pub(crate) fn new(plan: &Plan, quiet: bool) -> Progress {
-        let how = match (quiet, io::stderr().is_terminal()) {
-            (true, _) => How::Silent,
-            (false, true) => How::Bar(bar(plan.updates())),
-            (false, false) => How::Lines {
-                share: SHARE,
-                time: PAUSE,
-            },
+    /// Shows nothing.
+    pub(crate) fn silent(plan: &Plan) -> Progress {
+        Progress::new(plan, How::Silent)
+    }
+
+    /// Shows what suits standard error.
+    pub(crate) fn shown(plan: &Plan) -> Progress {
+        let lines = How::Lines {
+            parts: 1,
+            time: PAUSE,
         };
+        let terminal = io::stderr().is_terminal();
+        let how = terminal.then(|| How::Bar(bar(plan.updates())));
+        Progress::new(plan, how.unwrap_or(lines))
+    }
+
+    fn new(plan: &Plan, how: How) -> Progress {
         Progress {
             begun: Instant::now(),
             updates: plan.updates(),
@@ -57,13 +64,14 @@ impl Watch for Progress {
     fn epoch(&mut self, epoch: &Epoch, _: &State) -> Control {
         let elapsed = self.begun.elapsed();
         let done = epoch.update as f64 / self.updates as f64;
+        let parts_done = (PARTS as f64 * done) as u64;
         match &mut self.how {
             How::Bar(bar) => {
                 bar.set_message(words(epoch));
                 bar.set_position(epoch.update);
             }
-            How::Lines { share, time } if done >= *share || elapsed >= *time => {
-                *share = ((done / SHARE).floor() + 1.0) * SHARE;
+            How::Lines { parts, time } if parts_done >= *parts || elapsed >= *time => {
+                *parts = parts_done + 1;
                 *time = elapsed + PAUSE;
                 let line = line(epoch, done, elapsed.as_secs_f64());
                 // A closed standard error is no reason to end a training.
