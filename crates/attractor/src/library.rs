@@ -1,6 +1,7 @@
 //! All that a user can name, gathered from the static lists of every kind.
 
 use attractor_core::catalogue::Entry;
+use attractor_core::map::MODELS;
 use attractor_core::settings::nearest;
 use attractor_core::system::SYSTEMS;
 
@@ -9,8 +10,10 @@ use crate::format::FORMATS;
 
 /// Every entry of every kind, in the order of the lists.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    let models = MODELS.iter().map(|model| &model.entry);
     let systems = SYSTEMS.iter().map(|system| &system.entry);
-    systems.chain(FORMATS.iter().map(|format| &format.entry))
+    let formats = FORMATS.iter().map(|format| &format.entry);
+    models.chain(systems).chain(formats)
 }
 
 /// The entry with this name, whatever its kind.

@@ -11,7 +11,7 @@
 //! ```
 //! use attractor_core::system::simulate::{Request, Simulation};
 //!
-//! let request = Request { standardize: true, ..Request::new("lorenz-63", 10_000) };
+//! let request = Request { standardize: true, ..Request::new("lorenz63", 10_000) };
 //! let simulated = Simulation::check(&request)?.run()?;
 //! assert_eq!((simulated.series.total_len(), simulated.series.dim_obs()), (10_000, 3));
 //! assert!((simulated.scaling.sd[0] - 8.0).abs() < 1.0);
