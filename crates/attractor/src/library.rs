@@ -12,9 +12,8 @@ use crate::format::FORMATS;
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let models = MODELS.iter().map(|model| &model.entry);
     let systems = SYSTEMS.iter().map(|system| &system.entry);
-    models
-        .chain(systems)
-        .chain(FORMATS.iter().map(|format| &format.entry))
+    let formats = FORMATS.iter().map(|format| &format.entry);
+    models.chain(systems).chain(formats)
 }
 
 /// The entry with this name, whatever its kind.

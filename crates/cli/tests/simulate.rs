@@ -53,8 +53,8 @@ fn table(folder: &Path, name: &str) -> Vec<Vec<f64>> {
 #[test]
 fn a_table_has_names_and_times() {
     let folder = TempDir::new().unwrap();
-    let (notes, out) = said(folder.path(), "lorenz-63 --steps 5 --out a.csv");
-    assert_eq!(notes, "wrote lorenz-63: 5 rows, 3 channels: a.csv\n");
+    let (notes, out) = said(folder.path(), "lorenz63 --steps 5 --out a.csv");
+    assert_eq!(notes, "wrote lorenz63: 5 rows, 3 channels: a.csv\n");
     assert!(out.is_empty());
     let text = fs::read_to_string(folder.path().join("a.csv")).unwrap();
     assert_eq!(text.lines().count(), 6);
@@ -68,7 +68,7 @@ fn the_same_seed_writes_the_same_bytes() {
     let folder = TempDir::new().unwrap();
     let with = |seed: u32, name: &str| {
         let flags =
-            format!("lorenz-96 --steps 50 --noise 0.05 --standardize --seed {seed} --out {name}");
+            format!("lorenz96 --steps 50 --noise 0.05 --standardize --seed {seed} --out {name}");
         said(folder.path(), &flags);
         fs::read(folder.path().join(name)).unwrap()
     };
@@ -79,10 +79,10 @@ fn the_same_seed_writes_the_same_bytes() {
 #[test]
 fn the_json_document_says_all_that_is_needed_to_do_it_again() {
     let folder = TempDir::new().unwrap();
-    let flags = "lorenz-63 --steps 100 --set rho=24.5 --standardize --transient 20 --seed 7 --json --out a.npz";
+    let flags = "lorenz63 --steps 100 --set rho=24.5 --standardize --transient 20 --seed 7 --json --out a.npz";
     let (_, out) = said(folder.path(), flags);
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(document["system"], "lorenz-63");
+    assert_eq!(document["system"], "lorenz63");
     assert_eq!(document["parameters"]["rho"], 24.5);
     assert_eq!(document["parameters"]["sigma"], 10.0);
     assert_eq!(document["dt"], 0.01);
@@ -120,11 +120,11 @@ fn scaling_in_the_json_document_leads_back_to_the_raw_values() {
 #[test]
 fn all_levels_of_the_multiscale_system_can_be_seen() {
     let folder = TempDir::new().unwrap();
-    let (slow, _) = said(folder.path(), "lorenz-96-multiscale --steps 3 --out a.csv");
+    let (slow, _) = said(folder.path(), "lorenz96-multiscale --steps 3 --out a.csv");
     assert!(slow.contains("8 channels"), "{slow}");
     let (all, _) = said(
         folder.path(),
-        "lorenz-96-multiscale --steps 3 --set observe=all --method fixed --out a.csv",
+        "lorenz96-multiscale --steps 3 --set observe=all --method fixed --out a.csv",
     );
     assert!(all.contains("584 channels"), "{all}");
 }
@@ -142,24 +142,24 @@ fn mistakes_are_told_before_the_work() {
     let unknown = complaint("lorentz-63 --steps 10 --out a.csv", 2);
     assert_eq!(
         unknown,
-        "error: no system is named `lorentz-63`\nhint: did you mean `lorenz-63`?\n"
+        "error: no system is named `lorentz-63`\nhint: did you mean `lorenz63`?\n"
     );
-    let parameter = complaint("lorenz-63 --steps 10 --set rhoo=3 --out a.csv", 2);
+    let parameter = complaint("lorenz63 --steps 10 --set rhoo=3 --out a.csv", 2);
     assert_eq!(
         parameter,
-        "error: unknown setting `rhoo` of system `lorenz-63`\nhint: did you mean `rho`?\n"
+        "error: unknown setting `rhoo` of system `lorenz63`\nhint: did you mean `rho`?\n"
     );
-    let value = complaint("lorenz-96 --steps 10 --set n=2 --out a.csv", 2);
+    let value = complaint("lorenz96 --steps 10 --set n=2 --out a.csv", 2);
     assert!(
         value.starts_with("error: `n` must be a whole number from 4 to 4096, found `2`"),
         "{value}"
     );
-    let steps = complaint("lorenz-63 --steps 0 --out a.csv", 2);
+    let steps = complaint("lorenz63 --steps 0 --out a.csv", 2);
     assert!(
         steps.starts_with("error: at least one step is needed"),
         "{steps}"
     );
-    let dt = complaint("lorenz-63 --steps 10 --dt -0.1 --out a.csv", 2);
+    let dt = complaint("lorenz63 --steps 10 --dt -0.1 --out a.csv", 2);
     assert_eq!(
         dt,
         "error: the sampling step must be a number above 0, found -0.1\n"
@@ -168,11 +168,11 @@ fn mistakes_are_told_before_the_work() {
     assert!(map.contains("`henon` is a map"), "{map}");
     let noise = complaint("henon --steps 10 --noise -1 --out a.csv", 2);
     assert!(noise.contains("noise must be"), "{noise}");
-    let tolerance = complaint("lorenz-63 --steps 10 --tolerance 0 --out a.csv", 2);
+    let tolerance = complaint("lorenz63 --steps 10 --tolerance 0 --out a.csv", 2);
     assert!(tolerance.contains("tolerance must be"), "{tolerance}");
-    complaint("lorenz-63 --steps 10 --set rho --out a.csv", 2);
+    complaint("lorenz63 --steps 10 --set rho --out a.csv", 2);
     // So large that it would run for hours if the name of the file were looked at last.
-    complaint("lorenz-63 --steps 1000000000 --out a.unknown", 2);
+    complaint("lorenz63 --steps 1000000000 --out a.unknown", 2);
 }
 
 #[test]
@@ -191,8 +191,8 @@ fn systems_are_listed() {
         .unwrap();
     let names = String::from_utf8(output.stdout).unwrap();
     for name in [
-        "lorenz-63",
-        "lorenz-96-multiscale",
+        "lorenz63",
+        "lorenz96-multiscale",
         "kuramoto-sivashinsky",
         "henon",
     ] {

@@ -29,7 +29,7 @@ fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
 /// A folder with a short recording `l.csv`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let simulate = "simulate lorenz-63 --steps 400 --standardize --out l.csv";
+    let simulate = "simulate lorenz63 --steps 400 --standardize --out l.csv";
     said(folder.path(), simulate, 0);
     folder
 }

@@ -15,15 +15,15 @@ fn simulations(bench: &mut Criterion) {
         ..request
     };
     let cases = [
-        ("lorenz-63, 1e5 rows", Request::new("lorenz-63", 100_000)),
-        ("lorenz-96, 1e4 rows", Request::new("lorenz-96", 10_000)),
+        ("lorenz63, 1e5 rows", Request::new("lorenz63", 100_000)),
+        ("lorenz96, 1e4 rows", Request::new("lorenz96", 10_000)),
         (
             "multiscale, 1e4 rows",
-            Request::new("lorenz-96-multiscale", 10_000),
+            Request::new("lorenz96-multiscale", 10_000),
         ),
         (
             "multiscale fixed, 1e4 rows",
-            fixed(Request::new("lorenz-96-multiscale", 10_000)),
+            fixed(Request::new("lorenz96-multiscale", 10_000)),
         ),
         (
             "kuramoto-sivashinsky, 1e4 rows",

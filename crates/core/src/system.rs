@@ -7,7 +7,7 @@
 //! ```
 //! use attractor_core::system::{self, Time};
 //!
-//! let lorenz = system::find("lorenz-63").expect("it is in the list");
+//! let lorenz = system::find("lorenz63").expect("it is in the list");
 //! assert_eq!(lorenz.time, Time::Flow { dt: 0.01 });
 //! let system = lorenz.with(&[("rho", "24.5")])?;
 //! let mut dx = [0.0; 3];

@@ -34,15 +34,15 @@ def neuron(t, s):
     return [-current / 6, open(-25, 5) - n, (open(-15, 5) - h) / 200]
 
 flows = {
-    'lorenz-63': lambda t, s: [10 * (s[1] - s[0]), s[0] * (28 - s[2]) - s[1], s[0] * s[1] - 8 / 3 * s[2]],
+    'lorenz63': lambda t, s: [10 * (s[1] - s[0]), s[0] * (28 - s[2]) - s[1], s[0] * s[1] - 8 / 3 * s[2]],
     'rossler': lambda t, s: [-s[1] - s[2], s[0] + 0.2 * s[1], 0.2 + s[2] * (s[0] - 5.7)],
     'van-der-pol': lambda t, s: [s[1], 3 * (1 - s[0] ** 2) * s[1] - s[0] + 5 * np.sin(s[2]), 1.788],
     'bursting-neuron': neuron,
-    'lorenz-96': lorenz_96,
-    'lorenz-96-multiscale': multiscale,
+    'lorenz96': lorenz_96,
+    'lorenz96-multiscale': multiscale,
 }
 for name, flow in flows.items():
-    dim = {'lorenz-96': 20, 'lorenz-96-multiscale': 584}.get(name, 3)
+    dim = {'lorenz96': 20, 'lorenz96-multiscale': 584}.get(name, 3)
     start = np.sin(1 + np.arange(dim))
     orbit = solve_ivp(flow, (0, 1), start, method='DOP853', rtol=1e-12, atol=1e-12)
     print(name, *(repr(float(v)) for v in orbit.y[:, -1]))
@@ -81,7 +81,7 @@ fn states_after_one_unit_of_time_agree() {
         Dop853::new(flow, &start, Tolerance::relative(1e-12))
             .state_at(1.0, &mut found)
             .unwrap();
-        let growth: f64 = if name == "lorenz-96-multiscale" {
+        let growth: f64 = if name == "lorenz96-multiscale" {
             18.0
         } else {
             4.0

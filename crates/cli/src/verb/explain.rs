@@ -240,7 +240,7 @@ known Lyapunov exponents
   1.5, 0     0.01    rho=45.92  wolf1985
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
-        let lorenz = system::find("lorenz-63").unwrap();
+        let lorenz = system::find("lorenz63").unwrap();
         assert!(explained(&lorenz.entry).contains("0.9056"));
     }
 }

@@ -311,15 +311,11 @@ mod tests {
         };
         // The tolerance of 1e-9 a step, 10 steps an interval of 0.1, times M vectors.
         assert!(
-            (sum("lorenz-63") + 41.0 / 3.0).abs() < 3e-7,
+            (sum("lorenz63") + 41.0 / 3.0).abs() < 3e-7,
             "{}",
-            sum("lorenz-63")
+            sum("lorenz63")
         );
-        assert!(
-            (sum("lorenz-96") + 20.0).abs() < 2e-6,
-            "{}",
-            sum("lorenz-96")
-        );
+        assert!((sum("lorenz96") + 20.0).abs() < 2e-6, "{}", sum("lorenz96"));
     }
 
     /// N = 20, F = 16 against a joint fourth-order Runge–Kutta integration of state and tangent space with steps of
@@ -331,7 +327,7 @@ mod tests {
             tolerance: Tolerance::relative(1e-7),
             ..LyapunovPlan::full(dim)
         };
-        let found = spectrum(find("lorenz-96").unwrap(), &[], plan);
+        let found = spectrum(find("lorenz96").unwrap(), &[], plan);
         for (j, expected) in [3.69, 3.02, 2.39, 1.77, 1.25, 0.75, 0.28, 0.0]
             .into_iter()
             .enumerate()

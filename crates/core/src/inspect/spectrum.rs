@@ -10,11 +10,11 @@
 //! those, and at least a factor of 4, are asked for. A peak wider at half of its height than its own frequency, as
 //! red noise has behind a high-pass filter, is a hump and no period.
 
+use std::collections::BTreeMap;
 use std::f64::consts::E;
 use std::ops::Range;
 
-use realfft::RealFftPlanner;
-use realfft::num_complex::Complex;
+use crate::fft::{Complex64, RealFft};
 
 /// Degrees of freedom of the Parzen window per n/m (Priestley 1981, table 6.1).
 const PARZEN_FREEDOM: f64 = 3.7;
@@ -58,7 +58,8 @@ impl Memory {
 pub(super) struct Correlator {
     segments: Vec<Range<usize>>,
     lags: usize,
-    planner: RealFftPlanner<f64>,
+    /// Transforms by their length.
+    plans: BTreeMap<usize, RealFft>,
     complete_pairs: Vec<f64>,
 }
 
@@ -70,7 +71,7 @@ impl Correlator {
         Correlator {
             segments: segments.to_vec(),
             lags,
-            planner: RealFftPlanner::new(),
+            plans: BTreeMap::new(),
             complete_pairs: complete_pairs(segments, lags),
         }
     }
@@ -116,28 +117,27 @@ impl Correlator {
         sums
     }
 
-    /// The circular autocorrelation of x padded with zeros to `size`: the inverse transform of |X|²/size.
+    /// The circular autocorrelation of x padded with zeros to `size`: the inverse transform of |X|².
     fn circular_products(&mut self, x: &[f64], size: usize) -> Vec<f64> {
         let mut padded = vec![0.0; size];
         padded[..x.len()].copy_from_slice(x);
-        let mut transformed = self.forward(&mut padded);
+        let mut transformed = self.forward(&padded);
         for v in &mut transformed {
-            *v = Complex::new(v.norm_sqr() / size as f64, 0.0);
+            *v = Complex64::new(v.norm_sqr(), 0.0);
         }
-        let inverse = self.planner.plan_fft_inverse(size);
-        inverse
-            .process(&mut transformed, &mut padded)
-            .expect("buffers have the lengths of the plan and the spectrum is real at both ends");
+        self.plan(size).inverse(&transformed, &mut padded);
         padded
     }
 
-    fn forward(&mut self, x: &mut [f64]) -> Vec<Complex<f64>> {
-        let forward = self.planner.plan_fft_forward(x.len());
-        let mut transformed = forward.make_output_vec();
-        forward
-            .process(x, &mut transformed)
-            .expect("buffers have the lengths of the plan");
+    fn forward(&mut self, x: &[f64]) -> Vec<Complex64> {
+        let plan = self.plan(x.len());
+        let mut transformed = vec![Complex64::default(); plan.modes()];
+        plan.forward(x, &mut transformed);
         transformed
+    }
+
+    fn plan(&mut self, size: usize) -> &mut RealFft {
+        self.plans.entry(size).or_insert_with(|| RealFft::new(size))
     }
 
     /// The dominant period: with a window of n/16 lags, which sees periods up to that, else one longer than n/32
@@ -176,7 +176,7 @@ impl Correlator {
             even[k] = parzen(k as f64 / m as f64) * r;
             even[(size - k) % size] = even[k];
         }
-        self.forward(&mut even).iter().map(|v| v.re).collect()
+        self.forward(&even).iter().map(|v| v.re).collect()
     }
 }
 

@@ -18,7 +18,8 @@ pub(super) static INFO: SystemInfo = SystemInfo {
          h' = (h_∞(V) − h)/τ_h\n\
          m_∞ = 1/(1 + exp((−20 − V)/15)),  n_∞ = 1/(1 + exp((−25 − V)/5)),  h_∞ = 1/(1 + exp((−15 − V)/5))\n\
          s(V) = 1/(1 + 0.33 exp(−0.0625 V))\n\
-         V in mV, time in ms. V starts normal with s.d. 5 around −60, n and h uniform in (0, 0.1).",
+         V in mV, time in ms. V starts normal with s.d. 5 around −60, n and h uniform in (0, 0.1). At the defaults \
+         the largest exponent is 0: the bursts repeat.",
         &[
             positive("c", "6", "capacitance C"),
             real("g-l", "8", "leak conductance g_L"),

@@ -13,7 +13,8 @@ pub(super) static INFO: SystemInfo = SystemInfo {
         "v' = v − v³/3 − w + A cos φ\n\
          w' = ε(v + a − bw)\n\
          φ' = ω\n\
-         v and w start standard normal, φ at 0; observed are v, w, cos φ and sin φ.",
+         v and w start standard normal, φ at 0; observed are v, w, cos φ and sin φ. The default drive is \
+         our choice, from a scan of A and ω for chaos at a = 0.7, b = 0.8, ε = 0.08.",
         &[
             real("a", "0.7", "excitability a"),
             real("b", "0.8", "recovery b"),

@@ -4,7 +4,7 @@ use super::{Known, System, SystemInfo, Time, coordinates, entry, real};
 
 pub(super) static INFO: SystemInfo = SystemInfo {
     entry: entry(
-        "lorenz-63",
+        "lorenz63",
         "Lorenz's three-dimensional convection model",
         "x' = σ(y − x)\n\
          y' = x(ρ − z) − y\n\

@@ -4,7 +4,7 @@ use super::{Known, System, SystemInfo, Time, entry, numbered, real, size};
 
 pub(super) static INFO: SystemInfo = SystemInfo {
     entry: entry(
-        "lorenz-96",
+        "lorenz96",
         "Lorenz's ring of N sites with advection, damping and forcing",
         "x_k' = (x_{k+1} − x_{k−2}) x_{k−1} − x_k + F,  k = 1 … N, cyclic\n\
          Initial state standard normal. The quadratic terms conserve Σx²; x ≡ F is a fixed point; the exponents sum \

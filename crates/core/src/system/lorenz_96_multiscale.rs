@@ -19,7 +19,7 @@ use crate::settings::{Domain, Setting, Settings};
 
 pub(super) static INFO: SystemInfo = SystemInfo {
     entry: entry(
-        "lorenz-96-multiscale",
+        "lorenz96-multiscale",
         "Lorenz's ring on three scales of time and space, of which the slow one is observed",
         "X_k'   = X_{k−1}(X_{k+1} − X_{k−2}) − X_k + F − (hc/b) Σ_j Y_jk\n\
          Y_jk'  = −cb Y_{j+1,k}(Y_{j+2,k} − Y_{j−1,k}) − c Y_jk + (hc/b) X_k − (he/d) Σ_i Z_ijk\n\

@@ -11,7 +11,7 @@
 //! ```
 //! use attractor_core::system::simulate::{Request, Simulation};
 //!
-//! let request = Request { standardize: true, ..Request::new("lorenz-63", 10_000) };
+//! let request = Request { standardize: true, ..Request::new("lorenz63", 10_000) };
 //! let simulated = Simulation::check(&request)?.run()?;
 //! assert_eq!((simulated.series.total_len(), simulated.series.dim_obs()), (10_000, 3));
 //! assert!((simulated.scaling.sd[0] - 8.0).abs() < 1.0);
@@ -258,22 +258,26 @@ impl Simulation {
 
     /// Simulates.
     pub fn run(&self) -> Result<Simulated, SimulateError> {
+        let Request {
+            steps,
+            transient,
+            noise,
+            seed,
+            ..
+        } = self.request;
         let system = (self.info.build)(&self.settings);
-        let raw = self.observe_orbit(&*system, self.request.steps, self.request.transient)?;
-        let own = common_scaling(&raw, &*system);
-        let Request { noise, seed, .. } = self.request;
-        let (clean, scaling, sd) = match self.request.standardize {
-            true => (own.apply(&raw), own, vec![noise; raw.dim_obs()]),
-            false => {
-                let sd = own.sd.iter().map(|sd| noise * sd).collect();
-                let identity = Scaling::identity(raw.dim_obs());
-                (raw, identity, sd)
-            }
-        };
-        let series = match noise > 0.0 {
-            true => add_noise(&clean, &sd, seed)?,
-            false => clean,
-        };
+        let mut series = self.observe_orbit(&*system, steps, transient)?;
+        let mut scaling = Scaling::identity(series.dim_obs());
+        if self.request.standardize {
+            scaling = common_scaling(&series, &*system);
+            series = scaling.apply(&series);
+        }
+        if noise > 0.0 {
+            // Exactly 1 up to rounding where standardised.
+            let spread = common_scaling(&series, &*system).sd;
+            let sd: Vec<f64> = spread.iter().map(|sd| noise * sd).collect();
+            series = add_noise(&series, &sd, seed)?;
+        }
         Ok(Simulated { series, scaling })
     }
 

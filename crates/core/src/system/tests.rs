@@ -133,7 +133,7 @@ fn entries_are_complete() {
 /// d/dt Σx²/2 = −Σx² + FΣx: the quadratic terms conserve energy. And x ≡ F is a fixed point.
 #[test]
 fn lorenz_96_balances_its_energy_and_rests_at_the_forcing() {
-    let system = find("lorenz-96").unwrap().with(&[]).unwrap();
+    let system = find("lorenz96").unwrap().with(&[]).unwrap();
     let x = start(&*system, 1);
     let dx = evaluate(&*system, &x);
     let power: f64 = x.iter().zip(&dx).map(|(x, dx)| x * dx).sum();
@@ -148,7 +148,7 @@ fn lorenz_96_balances_its_energy_and_rests_at_the_forcing() {
 
 #[test]
 fn multiscale_neighbours_wrap_within_their_group() {
-    let system = find("lorenz-96-multiscale").unwrap().with(&[]).unwrap();
+    let system = find("lorenz96-multiscale").unwrap().with(&[]).unwrap();
     assert_eq!((system.dim(), system.channels().len()), (584, 8));
     let depends = |row: usize| {
         let mut jac = vec![0.0; 584 * 584];
@@ -175,7 +175,7 @@ fn multiscale_neighbours_wrap_within_their_group() {
 /// The couplings and all quadratic terms conserve ½Σ(X² + Y² + Z²); what is left is forcing and damping.
 #[test]
 fn multiscale_balances_its_energy() {
-    let system = find("lorenz-96-multiscale")
+    let system = find("lorenz96-multiscale")
         .unwrap()
         .with(&[("g-z", "3")])
         .unwrap();
@@ -199,7 +199,7 @@ fn multiscale_balances_its_energy() {
 fn multiscale_has_the_moments_of_an_independent_program() {
     let request = Request {
         transient: 1000,
-        ..Request::new("lorenz-96-multiscale", 16_000)
+        ..Request::new("lorenz96-multiscale", 16_000)
     };
     let adaptive = simulate(&request);
     let fixed = simulate(&Request {
@@ -220,7 +220,7 @@ fn multiscale_has_the_moments_of_an_independent_program() {
 fn lorenz_63_has_the_moments_of_the_published_series() {
     let request = Request {
         transient: 1000,
-        ..Request::new("lorenz-63", 100_000)
+        ..Request::new("lorenz63", 100_000)
     };
     let series = simulate(&request);
     let moments = |c: usize| {
@@ -259,19 +259,19 @@ fn lorenz_63_has_the_moments_of_the_published_series() {
 
 #[test]
 fn rows_are_the_states_of_one_orbit_from_the_initial_one() {
-    let system = find("lorenz-63").unwrap().with(&[]).unwrap();
-    let whole = simulate(&Request::new("lorenz-63", 500));
+    let system = find("lorenz63").unwrap().with(&[]).unwrap();
+    let whole = simulate(&Request::new("lorenz63", 500));
     assert_eq!(whole.rows().next().unwrap(), start(&*system, 0));
     let late = simulate(&Request {
         transient: 100,
-        ..Request::new("lorenz-63", 400)
+        ..Request::new("lorenz63", 400)
     });
     assert!(whole.rows().skip(100).eq(late.rows()));
     assert_eq!(late.trajectories()[0].start, whole.time_of(0, 100));
     // Every second row is a row of twice the step.
     let coarse = simulate(&Request {
         dt: Some(0.02),
-        ..Request::new("lorenz-63", 250)
+        ..Request::new("lorenz63", 250)
     });
     assert!(whole.rows().step_by(2).eq(coarse.rows()));
 }
@@ -311,17 +311,17 @@ fn noise_is_added_after_standardising() {
     let n = 20_000;
     let clean = simulate(&Request {
         standardize: true,
-        ..Request::new("lorenz-63", n)
+        ..Request::new("lorenz63", n)
     });
     let noisy = simulate(&Request {
         standardize: true,
         noise: 0.05,
-        ..Request::new("lorenz-63", n)
+        ..Request::new("lorenz63", n)
     });
-    let raw = simulate(&Request::new("lorenz-63", n));
+    let raw = simulate(&Request::new("lorenz63", n));
     let raw_noisy = simulate(&Request {
         noise: 0.05,
-        ..Request::new("lorenz-63", n)
+        ..Request::new("lorenz63", n)
     });
     for c in 0..3 {
         let (mean, sd) = mean_and_sd(clean.column(c));
@@ -347,7 +347,7 @@ fn levels_of_the_multiscale_system_are_standardised_as_a_whole() {
     let series = simulate(&Request {
         standardize: true,
         set,
-        ..Request::new("lorenz-96-multiscale", 300)
+        ..Request::new("lorenz96-multiscale", 300)
     });
     assert_eq!(series.dim_obs(), 584);
     for level in [0..8, 8..72, 72..584] {
@@ -366,11 +366,11 @@ fn levels_of_the_multiscale_system_are_standardised_as_a_whole() {
 #[test]
 fn bad_requests_are_refused_before_any_work() {
     let check = |request: Request| Simulation::check(&request).unwrap_err();
-    let base = || Request::new("lorenz-63", 10);
+    let base = || Request::new("lorenz63", 10);
     let unknown = check(Request::new("lorentz-63", 10));
     assert_eq!(unknown.to_string(), "no system is named `lorentz-63`");
-    assert_eq!(unknown.hint().unwrap(), "did you mean `lorenz-63`?");
-    assert_eq!(check(Request::new("lorenz-63", 0)), SimulateError::NoSteps);
+    assert_eq!(unknown.hint().unwrap(), "did you mean `lorenz63`?");
+    assert_eq!(check(Request::new("lorenz63", 0)), SimulateError::NoSteps);
     assert_eq!(
         check(Request {
             dt: Some(0.0),
@@ -408,10 +408,10 @@ fn bad_requests_are_refused_before_any_work() {
     let parameter = check(Request { set, ..base() });
     assert_eq!(
         parameter.to_string(),
-        "unknown setting `rh` of system `lorenz-63`"
+        "unknown setting `rh` of system `lorenz63`"
     );
     assert_eq!(parameter.hint().unwrap(), "did you mean `rho`?");
-    let too_long = Simulation::check(&Request::new("lorenz-63", usize::MAX / 2))
+    let too_long = Simulation::check(&Request::new("lorenz63", usize::MAX / 2))
         .unwrap()
         .run();
     assert!(
