@@ -6,12 +6,13 @@
 //!
 //! Both steps refuse what cannot work before anything is computed or written.
 
+mod data;
 mod file;
 mod raw;
 mod settings;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use attractor_core::forcing::{Forcing, ForcingGradient};
 use attractor_core::map::{Dims, MODELS, ModelInfo};
@@ -25,6 +26,7 @@ use attractor_core::simd::Isa;
 use attractor_core::train::Plan;
 use attractor_core::windows::{Windows, WindowsError};
 
+pub use data::DataSource;
 pub use file::ExperimentFile;
 pub use raw::{Given, Origin, Raw};
 pub use settings::{PRESETS, Preset, SETTINGS};
@@ -195,12 +197,7 @@ impl Experiment {
     }
 
     /// The experiment as a file that [`ExperimentFile::read`] understands.
-    pub fn to_toml(&self, data: &Path) -> String {
-        let data = format!(
-            "{} = {}\n",
-            file::DATA,
-            file::quoted(&data.display().to_string())
-        );
+    pub fn to_toml(&self, data: &DataSource) -> String {
         let lines = SETTINGS.iter().map(|setting| {
             let value = match self.settings.get(setting.name) {
                 Value::Choice(word) => file::quoted(word),
@@ -208,7 +205,7 @@ impl Experiment {
             };
             format!("{} = {value}\n", setting.name)
         });
-        std::iter::once(data).chain(lines).collect()
+        lines.chain([file::data_table(data)]).collect()
     }
 
     fn with(&self, name: &str, text: &str) -> Experiment {
@@ -327,7 +324,10 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::format::{Column, Decimal, Delimiter, Header, ReadOptions};
 
     fn check(given: &[(&str, &str, Origin)]) -> Result<Experiment, ExperimentError> {
         let mut raw = Raw::default();
@@ -427,9 +427,22 @@ mod tests {
             ("seed", "9223372036854775807", Origin::Flag),
         ]);
         let experiment = experiment.unwrap();
-        let data = Path::new("a \"b\"\\c.npy");
-        let file = ExperimentFile::parse(&experiment.to_toml(data), Path::new("a")).unwrap();
-        assert_eq!(file.data.as_deref(), Some(data));
+        let data = DataSource {
+            path: "a \"b\"\\c.npy".into(),
+            options: ReadOptions {
+                dt: Some(0.1),
+                time: Some(Column::none()),
+                state: vec![Column::Name("x".into()), Column::Index(3)],
+                input: vec![Column::Name("µ \"u\"".into())],
+                trajectory: Some(Column::Index(4)),
+                delimiter: Some(Delimiter::Tab),
+                decimal: Some(Decimal::Comma),
+                header: Some(Header::Absent),
+            },
+        };
+        let text = experiment.to_toml(&data);
+        let file = ExperimentFile::parse(&text, Path::new("a")).unwrap();
+        assert_eq!(file.data, Some(data), "{text}");
         assert_eq!(Experiment::check(&file.raw).unwrap(), experiment);
     }
 }

@@ -19,7 +19,7 @@ use attractor_core::series::{Scaling, Series};
 use attractor_core::train::{Control, Epoch, Outcome, State, Watch, train};
 use serde_json::{Value, json};
 
-use crate::experiment::Resolved;
+use crate::experiment::{DataSource, Resolved};
 use crate::model_file::{Card, Reconstruction};
 use crate::{Error, store};
 
@@ -134,8 +134,8 @@ impl RunFolder {
         &self.path
     }
 
-    /// Makes the folder and writes what is to be done; `data` is the name of the recording.
-    pub fn begin(&self, resolved: &Resolved, data: &Path) -> Result<(), Error> {
+    /// Makes the folder and writes what is to be done.
+    pub fn begin(&self, resolved: &Resolved, data: &DataSource) -> Result<(), Error> {
         fs::create_dir_all(&self.path).map_err(|source| Error::Write {
             path: self.path.clone(),
             source,

@@ -60,7 +60,7 @@ fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
     assert!(notes.contains("100 %  epoch 4  loss "), "{notes}");
     let settings = read(folder.path(), "r/experiment.toml");
     for line in [
-        "data = \"l.csv\"",
+        "path = \"l.csv\"",
         "latent = 3",
         "hidden = 20",
         "alpha = 0.15",

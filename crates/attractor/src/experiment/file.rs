@@ -1,23 +1,25 @@
 //! Experiment files: settings as `name = value` lines of TOML, and the recording they are for.
 //!
 //! ```toml
-//! data = "lorenz.npy"
 //! alpha = 0.15
 //! model = "clipped-shallow-plrnn"
+//! data = "lorenz.npy"
 //! ```
+//!
+//! `data` may be a table as well, of a [`DataSource`].
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{ExperimentError, Raw};
+use super::{DataSource, ExperimentError, Raw};
 
 /// What an experiment file says.
 #[derive(Debug, Clone, Default)]
 pub struct ExperimentFile {
     /// The recording, if it names one.
-    pub data: Option<PathBuf>,
+    pub data: Option<DataSource>,
     /// The settings, with their lines.
     pub raw: Raw,
 }
@@ -52,15 +54,16 @@ impl ExperimentFile {
         lines.sort_by_key(|(key, _)| key.span().start);
         for (key, value) in lines {
             let (name, at) = (key.get_ref().as_ref(), key.span().start);
+            if name == DATA {
+                let data = data_source(value.get_ref());
+                file.data = Some(data.map_err(|reason| wrong(reason, at))?);
+                continue;
+            }
             let value = plain(value.get_ref()).ok_or_else(|| {
                 let kind = value.get_ref().type_str();
                 wrong(format!("`{name}` must be a single value, found {kind}"), at)
             })?;
-            if name == DATA {
-                file.data = Some(PathBuf::from(value));
-            } else {
-                file.raw.push_line(name, &value, path, line(text, at));
-            }
+            file.raw.push_line(name, &value, path, line(text, at));
         }
         Ok(file)
     }
@@ -69,6 +72,42 @@ impl ExperimentFile {
 /// A word or path as TOML.
 pub(super) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_string()).to_string()
+}
+
+/// The recording as a table at the end of a file.
+pub(super) fn data_table(data: &DataSource) -> String {
+    let line = |(key, texts): (&str, Vec<String>)| {
+        let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+        match words.as_slice() {
+            [word] => format!("{key} = {word}\n"),
+            words => format!("{key} = [{}]\n", words.join(", ")),
+        }
+    };
+    let lines: String = data.texts().into_iter().map(line).collect();
+    format!("\n[{DATA}]\n{lines}")
+}
+
+/// The recording, from a path or a table.
+fn data_source(value: &DeValue<'_>) -> Result<DataSource, String> {
+    let mut source = DataSource::default();
+    let DeValue::Table(table) = value else {
+        let path = plain(value).ok_or("`data` must be a path or a table")?;
+        source.set("path", &[path])?;
+        return Ok(source);
+    };
+    for (key, value) in table.iter() {
+        let key = key.get_ref().as_ref();
+        let texts: Option<Vec<String>> = match value.get_ref() {
+            DeValue::Array(list) => list.iter().map(|v| plain(v.get_ref())).collect(),
+            single => plain(single).map(|text| vec![text]),
+        };
+        let texts = texts.ok_or_else(|| format!("`{key}` must be a word or a list of words"))?;
+        source.set(key, &texts)?;
+    }
+    match source.path.as_os_str().is_empty() {
+        true => Err("[data] has no `path`".to_string()),
+        false => Ok(source),
+    }
 }
 
 /// The value as a user would type it after a flag.
@@ -118,7 +157,7 @@ mod tests {
             given("model", "plrnn", 5),
         ];
         assert_eq!(file.raw.given, expected);
-        assert_eq!(file.data, Some("x.npy".into()));
+        assert_eq!(file.data.unwrap().path, Path::new("x.npy"));
     }
 
     #[test]
@@ -130,5 +169,20 @@ mod tests {
             said("\nwindow = [1, 2]\n"),
             "`window` must be a single value, found array (line 2 of a.toml)"
         );
+        for (text, reason) in [
+            ("[data]\ndt = 1", "[data] has no `path`"),
+            ("[data]\nfoo = 1", "unknown key `foo` of [data]"),
+            ("[data]\ndt = \"x\"", "`dt` must be a number"),
+            (
+                "[data]\npath = [\"a\", \"b\"]",
+                "`path` must be a single value",
+            ),
+            (
+                "[data]\nheader = true",
+                "`header` must be one of yes, no, found `true`",
+            ),
+        ] {
+            assert_eq!(said(text), format!("{reason} (line 1 of a.toml)"));
+        }
     }
 }

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::experiment::{Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw};
+use attractor::experiment::{
+    DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw,
+};
+use attractor::format;
 use attractor::run::{RunFolder, Trained};
 use attractor::train::Outcome;
 use clap::Args;
@@ -56,7 +59,7 @@ impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let (experiment, data) = self.experiment()?;
         let folder = RunFolder::check(&self.out)?;
-        let series = self.reading.read(&data)?;
+        let series = format::read(&data.path, &data.options)?;
         let resolved = experiment.resolve(&series)?;
         folder.begin(&resolved, &data)?;
         let mut progress = match self.quiet {
@@ -79,7 +82,7 @@ impl Train {
     }
 
     /// The checked settings and the recording:  defaults < preset < file < `--set` < flags.
-    fn experiment(&self) -> Result<(Experiment, PathBuf), Error> {
+    fn experiment(&self) -> Result<(Experiment, DataSource), Error> {
         let mut raw = Raw::default();
         if let Some(preset) = &self.preset {
             raw.preset(preset)?;
@@ -96,13 +99,21 @@ impl Train {
             raw.push(name, text, Origin::Flag);
         }
         let experiment = Experiment::check(&raw)?;
-        let data = self.data.clone().or(file.data);
-        Ok((experiment, data.ok_or_else(|| self.no_data())?))
+        Ok((experiment, self.data_source(file.data)?))
     }
 
-    fn no_data(&self) -> Error {
+    /// The recording that was typed, else that of the file; flags go before what the file says.
+    fn data_source(&self, of_file: Option<DataSource>) -> Result<DataSource, ExperimentError> {
+        let typed = self.data.clone().map(|path| DataSource {
+            path,
+            ..DataSource::default()
+        });
         let path = self.config.clone().unwrap_or_default();
-        ExperimentError::NoData { path }.into()
+        let source = typed.or(of_file).ok_or(ExperimentError::NoData { path })?;
+        Ok(DataSource {
+            options: self.reading.options_over(source.options),
+            ..source
+        })
     }
 }
 
