@@ -3,7 +3,7 @@
 //! ```toml
 //! [data]
 //! path = "recording.csv"
-//! dt = "0.01"
+//! dt = 0.01
 //! state = ["x", "z"]
 //! ```
 //!

@@ -79,6 +79,7 @@ pub(super) fn data_table(data: &DataSource) -> String {
     let line = |(key, texts): (&str, Vec<String>)| {
         let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
         match words.as_slice() {
+            [_] if key == "dt" => format!("{key} = {}\n", texts[0]),
             [word] => format!("{key} = {word}\n"),
             words => format!("{key} = [{}]\n", words.join(", ")),
         }
