@@ -37,7 +37,15 @@ const TRAIN: &str = "train";
 fn write_training(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "train (`attractor train`)")?;
     writeln!(out, "Fits a model to a recording by teacher forcing")?;
-    write_settings(out, SETTINGS)?;
+    // The longest column comes last: choices may be many.
+    let head = ["setting", "default", "meaning", "range"].map(String::from);
+    let rows = SETTINGS.iter().map(|setting| {
+        let words = [setting.name, setting.default, setting.about];
+        let [name, default, about] = words.map(String::from);
+        [name, default, about, setting.domain.to_string()]
+    });
+    writeln!(out, "\nsettings")?;
+    table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())?;
     writeln!(out, "\npresets (`--preset NAME`)")?;
     let rows = PRESETS.iter().map(|preset| {
         let set: Vec<String> = preset.set.iter().map(|(k, v)| format!("{k}={v}")).collect();

@@ -46,7 +46,7 @@ pub(crate) struct Train {
     /// Print how it ended as a JSON document
     #[arg(long)]
     json: bool,
-    /// Print no progress
+    /// Print nothing but mistakes and what --json asks for
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
