@@ -8,7 +8,7 @@ use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
 use crate::experiment::{Experiment, Origin, Raw};
-use crate::run::Trained;
+use crate::run::{RunError, Trained};
 
 /// The sizes of one experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,11 @@ pub fn measure(
     let blocks = measuring.updates.div_ceil(BLOCK).max(1);
     let resolved = experiment(workload, measuring, blocks)?.resolve(series)?;
     let mut clock = Clock::default();
-    Trained::from_start(&resolved, series, &mut clock);
+    let trained = Trained::from_start(&resolved, series, &mut clock);
+    if clock.blocks.is_empty() {
+        let update = trained.outcome.state().update;
+        return Err(RunError::Diverged { update }.into());
+    }
     Ok(Timing {
         workload: Workload {
             observed: series.dim_obs(),
@@ -164,14 +168,11 @@ fn smooth(channels: usize) -> Series {
     Scaling::standardizing(&series).apply(&series)
 }
 
-/// The middle value, NaN if there is none.
+/// The middle one of some values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();
-    match n {
-        0 => f64::NAN,
-        _ => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
-    }
+    (values[(n - 1) / 2] + values[n / 2]) / 2.0
 }
 
 #[cfg(test)]

@@ -86,6 +86,7 @@ impl Error {
         match self {
             Error::Simulate(error) => error.is_outcome(),
             Error::Generate(error) => error.is_outcome(),
+            Error::Run(error) => error.is_outcome(),
             _ => false,
         }
     }

@@ -108,6 +108,12 @@ pub enum ExperimentError {
         /// The value.
         value: f64,
     },
+    /// What one update works on does not fit into memory.
+    #[error("an update works on about {gib} GiB, which do not fit into memory")]
+    Memory {
+        /// How much it is.
+        gib: u64,
+    },
     /// The processor lacks an instruction set.
     #[error("this processor has no {isa}")]
     NoIsa {
@@ -135,6 +141,9 @@ impl ExperimentError {
             }
             ExperimentError::TooLarge { .. } => {
                 Some("standardise the data: zero mean and unit spread train best".into())
+            }
+            ExperimentError::Memory { .. } => {
+                Some("use a smaller `--batch`, `--window`, `--hidden` or `--latent`".into())
             }
             ExperimentError::NoIsa { .. } => {
                 let available = names(Isa::available().map(Isa::name));
@@ -184,6 +193,8 @@ impl Experiment {
         let architecture =
             Architecture::new(self.model(), dims, self.observation(), series.dim_obs())?;
         refuse_large(series)?;
+        let windows = Windows::new(series, self.settings.integer("window"))?;
+        refuse_more_than_memory(&architecture, &windows, self.settings.integer("batch"))?;
         Ok(Resolved {
             experiment: self.with("latent", &latent.to_string()),
             architecture,
@@ -192,7 +203,7 @@ impl Experiment {
                 _ => ObservationStart::WellConditioned,
             },
             plan: self.plan()?,
-            windows: Windows::new(series, self.settings.integer("window"))?,
+            windows,
         })
     }
 
@@ -318,6 +329,24 @@ fn refuse_large(series: &Series) -> Result<(), ExperimentError> {
     Ok(())
 }
 
+/// Every window keeps its states, teacher signals, hidden units, predictions and their cotangents at every step.
+fn refuse_more_than_memory(
+    architecture: &Architecture,
+    windows: &Windows,
+    batch: usize,
+) -> Result<(), ExperimentError> {
+    let Dims { latent, hidden, .. } = architecture.dims;
+    let a_step = 4 * latent + 2 * hidden + 2 * windows.dim_obs();
+    let numbers = batch as u128 * (windows.window() as u128 + 1) * a_step as u128;
+    let gib = (4 * numbers).div_ceil(1 << 30) as u64;
+    // Some systems promise any amount; none of ours has a tebibyte.
+    let fits = gib < 1024
+        && Vec::<f32>::new()
+            .try_reserve_exact(numbers as usize)
+            .is_ok();
+    fits.then_some(()).ok_or(ExperimentError::Memory { gib })
+}
+
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
@@ -417,6 +446,14 @@ mod tests {
             large.to_string(),
             "channel `x2` reaches 1e30, too large for training in single precision"
         );
+        // 65536 windows of 101 rows, 2 · 65536 numbers and more a row: above 3 TiB.
+        let greedy = check(&[
+            ("batch", "65536", Origin::Flag),
+            ("hidden", "65536", Origin::Flag),
+            ("window", "100", Origin::Flag),
+        ]);
+        let greedy = greedy.unwrap().resolve(&series(300, 2)).err().unwrap();
+        assert!(matches!(greedy, ExperimentError::Memory { gib: 3200.. }));
     }
 
     #[test]

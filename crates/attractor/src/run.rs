@@ -73,6 +73,12 @@ pub enum RunError {
         /// What was typed.
         path: PathBuf,
     },
+    /// A training that was to be timed did not last.
+    #[error("training diverged at update {update}, before anything was timed")]
+    Diverged {
+        /// The update, from 0.
+        update: u64,
+    },
     /// A folder has no model.
     #[error("no {MODEL} in this folder: {}", path.display())]
     NoModel {
@@ -91,8 +97,14 @@ impl RunError {
             RunError::NoModel { .. } => {
                 Some("a run has a model once its training has ended".into())
             }
+            RunError::Diverged { .. } => Some("standardise the data".into()),
             RunError::NotFound { .. } => None,
         }
+    }
+
+    /// Whether nature did it, not the user.
+    pub fn is_outcome(&self) -> bool {
+        matches!(self, RunError::Diverged { .. })
     }
 }
 
@@ -166,16 +178,14 @@ impl RunFolder {
 impl Trained {
     /// Trains a model from its random start to the end.
     pub fn from_start(resolved: &Resolved, series: &Series, watch: &mut dyn Watch) -> Trained {
-        let model = resolved.model(series);
-        let from = State::new(&model);
-        Trained::from_state(resolved, series, &model, from, watch)
+        let from = State::new(&resolved.model(series));
+        Trained::from_state(resolved, series, from, watch)
     }
 
     /// Trains on from a state.
-    fn from_state(
+    pub fn from_state(
         resolved: &Resolved,
         series: &Series,
-        model: &Model,
         from: State,
         watch: &mut dyn Watch,
     ) -> Trained {
@@ -194,7 +204,7 @@ impl Trained {
         );
         Trained {
             reconstruction: Reconstruction {
-                model: model.with_theta(outcome.state().theta.clone()),
+                model: Model::new(resolved.architecture, outcome.state().theta.clone()),
                 card: card(series),
             },
             seconds: begun.elapsed().as_secs_f64(),

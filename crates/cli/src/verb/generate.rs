@@ -39,6 +39,11 @@ impl Generate {
         let run = Run::open(&self.model)?;
         let data = self.data.as_ref();
         let data = data.map(|path| self.reading.read(path)).transpose()?;
+        if let Some(path) = &self.out {
+            // A file that cannot be written is a mistake to be told before the work.
+            let first = generate(&run.reconstruction, data.as_ref(), 1)?;
+            format::losses(path, &first.series)?;
+        }
         let Generated { series, start } = generate(&run.reconstruction, data.as_ref(), self.steps)?;
         let mut notes = io::stderr().lock();
         if start == GeneratedFrom::Zero {

@@ -1,0 +1,63 @@
+//! `attractor bench`, run as a user runs it.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+use std::process::Command;
+
+fn bench(arguments: &str) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_attractor"))
+        .arg("bench")
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn one_object_a_workload() {
+    let (code, out, _) = bench("--updates 1 --json --isa baseline");
+    assert_eq!(code, Some(0));
+    let objects: Vec<serde_json::Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<_> = objects.iter().map(|o| o["workload"].clone()).collect();
+    assert_eq!(names, ["lorenz63", "lorenz96", "ecg", "eeg"]);
+    let eeg = &objects[3];
+    for (key, value) in [
+        ("latent", 16),
+        ("hidden", 512),
+        ("observed", 64),
+        ("window", 50),
+        ("batch", 16),
+        ("threads", 1),
+        ("updates", 20),
+    ] {
+        assert_eq!(eeg[key], value, "{key}");
+    }
+    assert_eq!(eeg["isa"], "baseline");
+    assert!(
+        objects
+            .iter()
+            .all(|o| o["seconds_per_update"].as_f64().unwrap() > 0.0)
+    );
+}
+
+#[test]
+fn a_table_for_people_and_words_for_mistakes() {
+    let (code, out, _) = bench("--workload lorenz63 --updates 1");
+    assert_eq!(code, Some(0));
+    assert_eq!(out.lines().count(), 2);
+    assert!(out.lines().next().unwrap().ends_with("µs per update"));
+    let (code, _, notes) = bench("--threads 100000");
+    assert_eq!(code, Some(2));
+    assert!(notes.contains("`threads` must be"), "{notes}");
+    assert_eq!(bench("--data a.npy").0, Some(2));
+}
