@@ -315,11 +315,7 @@ mod tests {
             "{}",
             sum("lorenz63")
         );
-        assert!(
-            (sum("lorenz96") + 20.0).abs() < 2e-6,
-            "{}",
-            sum("lorenz96")
-        );
+        assert!((sum("lorenz96") + 20.0).abs() < 2e-6, "{}", sum("lorenz96"));
     }
 
     /// N = 20, F = 16 against a joint fourth-order Runge–Kutta integration of state and tangent space with steps of
