@@ -7,7 +7,11 @@ use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
 
+use crate::experiment::ExperimentError;
 use crate::format::FormatError;
+use crate::generate::GenerateError;
+use crate::model_file::ModelFileError;
+use crate::run::RunError;
 
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +28,18 @@ pub enum Error {
     /// A system cannot be simulated as asked, or its orbit ends early.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
+    /// An experiment cannot be done.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// A model file cannot be read.
+    #[error(transparent)]
+    ModelFile(#[from] ModelFileError),
+    /// There is no run, or none may be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A model has no orbit as asked, or it diverges.
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -54,6 +70,10 @@ impl Error {
             Error::Setting(error) => error.hint(),
             Error::Format(error) => error.hint(),
             Error::Simulate(error) => error.hint(),
+            Error::Experiment(error) => error.hint(),
+            Error::ModelFile(error) => error.hint(),
+            Error::Run(error) => error.hint(),
+            Error::Generate(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
@@ -63,6 +83,10 @@ impl Error {
     }
     /// Whether nature did it (an orbit that diverges), not the user.
     pub fn is_outcome(&self) -> bool {
-        matches!(self, Error::Simulate(error) if error.is_outcome())
+        match self {
+            Error::Simulate(error) => error.is_outcome(),
+            Error::Generate(error) => error.is_outcome(),
+            _ => false,
+        }
     }
 }

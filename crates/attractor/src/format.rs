@@ -150,6 +150,11 @@ pub fn write(path: &Path, series: &Series) -> Result<(), Error> {
     store::write_whole(path, |out| (format.write)(series, extension, out))
 }
 
+/// Writes a text table with commas.
+pub fn write_csv(series: &Series, out: &mut dyn Write) -> io::Result<()> {
+    (csv::CSV.write)(series, "csv", out)
+}
+
 /// What of a series a file of this name would not hold, in words; an error when that must not get lost.
 pub fn losses(path: &Path, series: &Series) -> Result<Vec<&'static str>, FormatError> {
     by_name(path)

@@ -4,11 +4,16 @@
 
 pub use attractor_core::*;
 
+pub mod bench;
 pub mod error;
+pub mod experiment;
 pub mod format;
+pub mod generate;
 pub mod inspection;
 pub mod library;
+pub mod model_file;
 pub mod references;
+pub mod run;
 pub mod store;
 
 pub use error::Error;

@@ -79,15 +79,27 @@ impl Reading {
 
     /// The flags as options of the library.
     pub(crate) fn options(&self) -> ReadOptions {
+        self.options_over(ReadOptions::default())
+    }
+
+    /// Options with those replaced that flags are given for.
+    pub(crate) fn options_over(&self, under: ReadOptions) -> ReadOptions {
+        let columns = |given: &[Column], under: Vec<Column>| match given {
+            [] => under,
+            given => given.to_vec(),
+        };
         ReadOptions {
-            dt: self.dt,
-            time: self.time.clone(),
-            state: self.state.clone(),
-            input: self.input.clone(),
-            trajectory: self.trajectory.clone(),
-            delimiter: self.delimiter.map(DelimiterWord::meaning),
-            decimal: self.decimal.map(DecimalWord::meaning),
-            header: self.header.map(HeaderWord::meaning),
+            dt: self.dt.or(under.dt),
+            time: self.time.clone().or(under.time),
+            state: columns(&self.state, under.state),
+            input: columns(&self.input, under.input),
+            trajectory: self.trajectory.clone().or(under.trajectory),
+            delimiter: self
+                .delimiter
+                .map(DelimiterWord::meaning)
+                .or(under.delimiter),
+            decimal: self.decimal.map(DecimalWord::meaning).or(under.decimal),
+            header: self.header.map(HeaderWord::meaning).or(under.header),
         }
     }
 }

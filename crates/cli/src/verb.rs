@@ -1,11 +1,14 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
+mod bench;
 mod cite;
 mod convert;
 mod explain;
+mod generate;
 mod inspect;
 mod list;
 mod simulate;
+mod train;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -21,6 +24,9 @@ pub(crate) enum Verb {
     Explain(explain::Explain),
     Cite(cite::Cite),
     Simulate(simulate::Simulate),
+    Train(Box<train::Train>),
+    Generate(generate::Generate),
+    Bench(bench::Bench),
 }
 
 impl Verb {
@@ -33,6 +39,17 @@ impl Verb {
             Verb::Explain(explain) => explain.run(out),
             Verb::Cite(cite) => cite.run(out),
             Verb::Simulate(simulate) => simulate.run(out),
+            Verb::Train(train) => train.run(out),
+            Verb::Generate(generate) => generate.run(out),
+            Verb::Bench(bench) => bench.run(out),
         }
     }
+}
+
+/// Splits `name=value`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("expected NAME=VALUE, as in rho=24.5")?;
+    Ok((name.trim().to_string(), value.trim().to_string()))
 }

@@ -43,7 +43,17 @@ const TABLE: &[Adopted] = &[
         &["crates/core/src/linalg.rs"],
         "its eigenvalues converge on the Jacobians of cycles",
     ),
+    adopt(
+        "fearless_simd",
+        &["crates/core/src/simd.rs", "crates/core/src/simd/"],
+        "vectors, with the instruction set chosen at run time",
+    ),
     adopt("flate2", TEXT_FORMATS, "compressed text"),
+    adopt(
+        "indicatif",
+        &["crates/cli/src/verb/train/progress.rs"],
+        "a bar that knows how much time is left",
+    ),
     adopt(
         "rand_chacha",
         &["crates/core/src/rng.rs"],
@@ -59,9 +69,17 @@ const TABLE: &[Adopted] = &[
         &[
             "crates/cli/src/",
             "crates/attractor/src/inspection.rs",
+            "crates/attractor/src/model_file.rs",
+            "crates/attractor/src/model_file/",
+            "crates/attractor/src/run.rs",
             "xtask/src/deny.rs",
         ],
-        "`--json`, and what cargo says of itself",
+        "`--json`, what is stored beside a model, and what cargo says of itself",
+    ),
+    adopt(
+        "safetensors",
+        &["crates/attractor/src/model_file.rs"],
+        "models that Python reads in two lines",
     ),
     adopt("strsim", &["crates/core/src/settings.rs"], "did you mean"),
     adopt(
@@ -71,8 +89,12 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "toml",
-        &["xtask/src/deny.rs", "xtask/src/tidy/foreign.rs"],
-        "manifests and the policy on dependencies",
+        &[
+            "crates/attractor/src/experiment/file.rs",
+            "xtask/src/deny.rs",
+            "xtask/src/tidy/foreign.rs",
+        ],
+        "experiments, manifests and the policy on dependencies",
     ),
     adopt(
         "zip",

@@ -4,6 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use attractor::catalogue::Entry;
+use attractor::experiment::{PRESETS, SETTINGS};
+use attractor::map::{MODELS, ModelInfo};
+use attractor::settings::Setting;
 use attractor::system::{self, Known};
 use attractor::{Error, library, references};
 use clap::Args;
@@ -13,22 +16,44 @@ use crate::table;
 /// Explain a model, measure, system or format: what it computes, its settings and its references
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A name, as `attractor list` prints it
+    /// A name, as `attractor list` prints it, or `train`
     name: String,
 }
 
 impl Explain {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        write_entry(out, library::find(&self.name)?)?;
+        match self.name.as_str() {
+            TRAIN => write_training(out)?,
+            name => write_entry(out, library::find(name)?)?,
+        }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The name under which the settings of training are explained.
+const TRAIN: &str = "train";
+
+/// The settings and presets of training.
+fn write_training(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "train (`attractor train`)")?;
+    writeln!(out, "Fits a model to a recording by teacher forcing")?;
+    write_settings(out, SETTINGS)?;
+    writeln!(out, "\npresets (`--preset NAME`)")?;
+    let rows = PRESETS.iter().map(|preset| {
+        let set: Vec<String> = preset.set.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        [preset.name.into(), set.join(" "), preset.about.into()]
+    });
+    table::write(out, &rows.collect::<Vec<_>>())
 }
 
 fn write_entry(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     writeln!(out, "{} (one of the {})", entry.id, entry.kind.plural())?;
     writeln!(out, "{}", entry.summary)?;
     write_indented(out, entry.details)?;
-    write_settings(out, entry)?;
+    match MODELS.iter().find(|model| model.entry.id == entry.id) {
+        Some(model) => write_sizes(out, model)?,
+        None => write_settings(out, entry.settings)?,
+    }
     write_known(out, system::find(entry.id).map_or(&[], |info| info.known))?;
     write_references(out, entry)
 }
@@ -46,12 +71,24 @@ fn write_indented(out: &mut dyn Write, details: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn write_settings(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
-    if entry.settings.is_empty() {
+/// The sizes of a model, which are settings of training.
+fn write_sizes(out: &mut dyn Write, model: &ModelInfo) -> io::Result<()> {
+    writeln!(
+        out,
+        "\nsizes (`attractor explain {TRAIN}` prints all settings)"
+    )?;
+    let row = |name: &str, meaning: &str| [name.to_string(), meaning.to_string()];
+    let hidden = model.hidden.map(|meaning| row("hidden", meaning));
+    let rows = [row("latent", "latent states M")].into_iter().chain(hidden);
+    table::write(out, &rows.collect::<Vec<_>>())
+}
+
+fn write_settings(out: &mut dyn Write, settings: &[Setting]) -> io::Result<()> {
+    if settings.is_empty() {
         return writeln!(out, "\nno settings");
     }
     let head = ["setting", "default", "range", "meaning"].map(String::from);
-    let rows = entry.settings.iter().map(|setting| {
+    let rows = settings.iter().map(|setting| {
         let range = setting.domain.to_string();
         [
             setting.name.into(),
@@ -108,7 +145,7 @@ fn write_references(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
 pub(crate) mod tests {
     use super::*;
     use attractor::catalogue::Kind;
-    use attractor::settings::{Domain, Setting};
+    use attractor::settings::Domain;
 
     /// An entry for the tests of the verbs that print entries.
     pub(crate) const SAMPLE: Entry = Entry {
@@ -170,6 +207,20 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
         };
         let page = "sample (one of the systems)\nA system for tests\n\nno settings\n";
         assert_eq!(explained(&bare), page);
+    }
+
+    #[test]
+    fn models_have_sizes_and_training_has_settings() {
+        for model in MODELS {
+            let page = explained(&model.entry);
+            assert!(page.contains("  latent  latent states M\n"), "{page}");
+            assert_eq!(page.contains("  hidden  "), model.hidden.is_some());
+        }
+        let mut out = Vec::new();
+        write_training(&mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        assert!(SETTINGS.iter().all(|setting| page.contains(setting.about)));
+        assert!(page.contains("paper  observation-start=random"), "{page}");
     }
 
     #[test]

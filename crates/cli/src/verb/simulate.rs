@@ -11,6 +11,8 @@ use attractor::system::simulate::{Method, Request, Simulated, Simulation};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
+use super::assignment;
+
 /// Simulate a known system and write the series to a file
 ///
 /// The first row is the initial state, drawn with the seed by the system's own law, unless --transient leaves rows out. With
@@ -156,12 +158,4 @@ fn parameters(settings: &Settings) -> Map<String, serde_json::Value> {
         .iter()
         .map(|(name, v)| (name.to_string(), value(v)))
         .collect()
-}
-
-/// Splits `name=value`.
-fn assignment(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("expected NAME=VALUE, as in rho=24.5")?;
-    Ok((name.trim().to_string(), value.trim().to_string()))
 }

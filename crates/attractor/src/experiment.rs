@@ -1,0 +1,448 @@
+//! An experiment: all settings of a training, checked once.
+//!
+//! ```text
+//! Raw (as written) ──check──▶ Experiment (defaults resolved) ──resolve(series)──▶ Resolved (model, plan, windows)
+//! ```
+//!
+//! Both steps refuse what cannot work before anything is computed or written.
+
+mod data;
+mod file;
+mod raw;
+mod settings;
+
+use std::io;
+use std::path::PathBuf;
+
+use attractor_core::forcing::{Forcing, ForcingGradient};
+use attractor_core::map::{Dims, MODELS, ModelInfo};
+use attractor_core::model::{Architecture, ArchitectureError, Model};
+use attractor_core::observation::{ObservationKind, ObservationStart};
+use attractor_core::optim::Schedule;
+use attractor_core::penalty::PenaltyWeights;
+use attractor_core::series::Series;
+use attractor_core::settings::{SettingError, Settings, Value};
+use attractor_core::simd::Isa;
+use attractor_core::train::Plan;
+use attractor_core::windows::{Windows, WindowsError};
+
+pub use data::DataSource;
+pub use file::ExperimentFile;
+pub use raw::{Given, Origin, Raw};
+pub use settings::{PRESETS, Preset, SETTINGS};
+
+/// All settings of a training, in their domains.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    settings: Settings,
+}
+
+/// An experiment for given data: everything that training needs.
+pub struct Resolved {
+    /// The experiment, with what was automatic filled in.
+    pub experiment: Experiment,
+    /// Which model, of which sizes.
+    pub architecture: Architecture,
+    /// Where the observation model starts.
+    pub start: ObservationStart,
+    /// What training does.
+    pub plan: Plan,
+    /// The data.
+    pub windows: Windows,
+}
+
+/// Why an experiment cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A file of settings cannot be read.
+    #[error("cannot read: {source}: {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of settings is not TOML, or a value is a list.
+    #[error("{reason} (line {line} of {})", path.display())]
+    File {
+        /// What is wrong.
+        reason: String,
+        /// The line, from 1.
+        line: usize,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Neither the command line nor the file of settings names data.
+    #[error("no data: the file names none: {}", path.display())]
+    NoData {
+        /// The file of settings.
+        path: PathBuf,
+    },
+    /// No preset has this name.
+    #[error("no preset is named `{name}`")]
+    UnknownPreset {
+        /// What was typed.
+        name: String,
+        /// The most similar known name.
+        near: Option<&'static str>,
+    },
+    /// A setting is unknown or outside its range.
+    #[error("{error}{origin}")]
+    Setting {
+        /// What is wrong.
+        error: SettingError,
+        /// Where it was written.
+        origin: Origin,
+    },
+    /// The sizes do not fit together.
+    #[error(transparent)]
+    Architecture(#[from] ArchitectureError),
+    /// The data have no windows.
+    #[error(transparent)]
+    Windows(#[from] WindowsError),
+    /// A value has a square beyond single precision.
+    #[error("channel `{channel}` reaches {value:e}, too large for training in single precision")]
+    TooLarge {
+        /// The channel or input.
+        channel: String,
+        /// The value.
+        value: f64,
+    },
+    /// The processor lacks an instruction set.
+    #[error("this processor has no {isa}")]
+    NoIsa {
+        /// Its name.
+        isa: &'static str,
+    },
+}
+
+impl ExperimentError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ExperimentError::Setting { error, .. } => error.hint(),
+            ExperimentError::UnknownPreset { near, .. } => Some(match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
+            }),
+            ExperimentError::Architecture(error) => error.hint(),
+            ExperimentError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
+                0 | 1 => None,
+                rows => Some(format!("use `--window {}` or less", rows - 1)),
+            },
+            ExperimentError::Windows(WindowsError::Missing { .. }) => {
+                Some("`attractor inspect` shows where values are missing; fill them, or leave the channel out with `--state`".into())
+            }
+            ExperimentError::TooLarge { .. } => {
+                Some("standardise the data: zero mean and unit spread train best".into())
+            }
+            ExperimentError::NoIsa { .. } => {
+                let available = names(Isa::available().map(Isa::name));
+                Some(format!("it has {available}; `--isa auto` takes the best"))
+            }
+            ExperimentError::NoData { .. } => {
+                Some("give a file of data, or `data = \"…\"` in the file of settings".into())
+            }
+            ExperimentError::Read { .. } | ExperimentError::File { .. } => None,
+        }
+    }
+}
+
+impl Experiment {
+    /// Checks settings as written; what is not given takes its default.
+    pub fn check(raw: &Raw) -> Result<Experiment, ExperimentError> {
+        let list = raw::list();
+        for given in &raw.given {
+            let one = [(given.name.as_str(), given.text.as_str())];
+            Settings::resolve(&list, one).map_err(|error| ExperimentError::Setting {
+                error,
+                origin: given.origin.clone(),
+            })?;
+        }
+        let all = raw.given.iter().map(|g| (g.name.as_str(), g.text.as_str()));
+        let settings = Settings::resolve(&list, all).expect("each was checked alone");
+        Ok(Experiment { settings })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The experiment for given data.
+    pub fn resolve(&self, series: &Series) -> Result<Resolved, ExperimentError> {
+        let latent = match self.settings.integer("latent") {
+            0 if series.dim_obs() <= 20 => series.dim_obs(),
+            0 => 16,
+            latent => latent,
+        };
+        let dims = Dims {
+            latent,
+            hidden: self.settings.integer("hidden"),
+            inputs: series.dim_input(),
+        };
+        let architecture =
+            Architecture::new(self.model(), dims, self.observation(), series.dim_obs())?;
+        refuse_large(series)?;
+        Ok(Resolved {
+            experiment: self.with("latent", &latent.to_string()),
+            architecture,
+            start: match self.settings.choice("observation-start") {
+                "random" => ObservationStart::Random,
+                _ => ObservationStart::WellConditioned,
+            },
+            plan: self.plan()?,
+            windows: Windows::new(series, self.settings.integer("window"))?,
+        })
+    }
+
+    /// The experiment as a file that [`ExperimentFile::read`] understands.
+    pub fn to_toml(&self, data: &DataSource) -> String {
+        let lines = SETTINGS.iter().map(|setting| {
+            let value = match self.settings.get(setting.name) {
+                Value::Choice(word) => file::quoted(word),
+                other => other.to_string(),
+            };
+            format!("{} = {value}\n", setting.name)
+        });
+        lines.chain([file::data_table(data)]).collect()
+    }
+
+    fn with(&self, name: &str, text: &str) -> Experiment {
+        let given: Vec<(&str, String)> = self
+            .settings
+            .iter()
+            .map(|(n, v)| (n, v.to_string()))
+            .collect();
+        let kept = given.iter().map(|(n, v)| (*n, v.as_str()));
+        let settings = Settings::resolve(&raw::list(), kept.chain([(name, text)]))
+            .expect("checked settings stay in their domains");
+        Experiment { settings }
+    }
+
+    fn model(&self) -> &'static ModelInfo {
+        let name = self.settings.choice("model");
+        let found = MODELS.iter().find(|info| info.entry.id == name);
+        found.expect("the choices are the list of models")
+    }
+
+    fn observation(&self) -> ObservationKind {
+        match self.settings.choice("observation") {
+            "identity" => ObservationKind::Identity,
+            "linear-bias" => ObservationKind::LinearWithBias,
+            _ => ObservationKind::Linear,
+        }
+    }
+
+    fn forcing(&self) -> Forcing {
+        match self.settings.choice("forcing") {
+            "gtf" => Forcing::Generalized {
+                alpha: self.settings.real("alpha"),
+            },
+            "stf" => Forcing::Sparse {
+                interval: self.settings.integer("interval"),
+            },
+            _ => Forcing::None,
+        }
+    }
+
+    fn plan(&self) -> Result<Plan, ExperimentError> {
+        let set = &self.settings;
+        Ok(Plan {
+            batch: set.integer("batch"),
+            schedule: Schedule {
+                start: set.real("lr"),
+                end: set.real("lr-end"),
+                epochs: set.integer("epochs") as u64,
+                batches_per_epoch: set.integer("batches-per-epoch") as u64,
+            },
+            forcing: self.forcing(),
+            forcing_gradient: match set.choice("forcing-gradient") {
+                "full" => ForcingGradient::Full,
+                _ => ForcingGradient::Detached,
+            },
+            penalties: PenaltyWeights {
+                latent: set.real("latent-penalty"),
+                observation: set.real("condition-penalty"),
+                manifold: set.real("manifold-penalty"),
+                manifold_share: set.real("manifold-share"),
+            },
+            clip_norm: Some(set.real("clip-norm")).filter(|&norm| norm > 0.0),
+            noise: set.real("noise"),
+            seed: set.integer("seed") as u64,
+            threads: threads(set.integer("threads")),
+            isa: isa(set.choice("isa"))?,
+        })
+    }
+}
+
+impl Resolved {
+    /// The model at its random start.
+    pub fn model(&self, series: &Series) -> Model {
+        Model::start(self.architecture, self.start, series, self.plan.seed)
+    }
+}
+
+/// That many threads; for 0 as many as there are cores.
+pub fn threads(asked: usize) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        some => some,
+    }
+}
+
+/// The instruction set of this name, or the best for `auto`.
+pub fn isa(name: &'static str) -> Result<Isa, ExperimentError> {
+    if name == "auto" {
+        return Ok(Isa::detect());
+    }
+    Isa::available()
+        .find(|isa| isa.name() == name)
+        .ok_or(ExperimentError::NoIsa { isa: name })
+}
+
+/// Squares of values beyond this are beyond single precision.
+const LARGEST: f64 = 1e18;
+
+fn refuse_large(series: &Series) -> Result<(), ExperimentError> {
+    for t in series.trajectories() {
+        for (values, channels) in [(&t.x, series.channels()), (&t.s, series.inputs())] {
+            if let Some(i) = values.iter().position(|v| v.abs() > LARGEST) {
+                return Err(ExperimentError::TooLarge {
+                    channel: channels[i % channels.len()].name.clone(),
+                    value: values[i],
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::format::{Column, Decimal, Delimiter, Header, ReadOptions};
+
+    fn check(given: &[(&str, &str, Origin)]) -> Result<Experiment, ExperimentError> {
+        let mut raw = Raw::default();
+        for (name, text, origin) in given {
+            raw.push(name, text, origin.clone());
+        }
+        Experiment::check(&raw)
+    }
+
+    fn line(line: usize) -> Origin {
+        Origin::File {
+            path: "lorenz.toml".into(),
+            line,
+        }
+    }
+
+    fn series(rows: usize, channels: usize) -> Series {
+        let x = (0..rows * channels).map(|i| (i as f64).sin()).collect();
+        Series::from_rows(x, channels, 1.0).unwrap()
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        let said = |given: &[(&str, &str, Origin)]| {
+            let error = check(given).unwrap_err();
+            (error.to_string(), error.hint().unwrap())
+        };
+        let (what, hint) = said(&[("aplha", "0.1", line(9))]);
+        assert_eq!(what, "unknown setting `aplha` (line 9 of lorenz.toml)");
+        assert_eq!(hint, "did you mean `alpha`?");
+        // The place is that of the wrong value, even if a later one would win.
+        let (what, _) = said(&[("alpha", "2", line(3)), ("alpha", "0.5", Origin::Flag)]);
+        assert_eq!(
+            what,
+            "`alpha` must be a number from 0 to 1, found `2` (line 3 of lorenz.toml)"
+        );
+        let (what, hint) = said(&[("batch", "0", Origin::Set)]);
+        assert!(what.ends_with("found `0` (--set)"), "{what}");
+        assert_eq!(hint, "the default is 16");
+    }
+
+    #[test]
+    fn later_values_win() {
+        let experiment = check(&[("alpha", "0.2", line(1)), ("alpha", "0.5", Origin::Flag)]);
+        assert_eq!(experiment.unwrap().settings().real("alpha"), 0.5);
+        let mut raw = Raw::default();
+        raw.preset("paper").unwrap();
+        let paper = Experiment::check(&raw).unwrap();
+        assert_eq!(paper.settings().choice("observation-start"), "random");
+        let unknown = raw.preset("papre").unwrap_err();
+        assert_eq!(unknown.hint().unwrap(), "did you mean `paper`?");
+    }
+
+    #[test]
+    fn sizes_follow_from_the_data() {
+        let experiment = check(&[("window", "5", Origin::Flag)]).unwrap();
+        let latent = |channels| {
+            let resolved = experiment.resolve(&series(20, channels)).unwrap();
+            assert_eq!(
+                resolved.architecture.dims.latent,
+                resolved.experiment.settings().integer("latent")
+            );
+            resolved.architecture.dims.latent
+        };
+        assert_eq!((latent(3), latent(20), latent(21)), (3, 20, 16));
+    }
+
+    #[test]
+    fn data_that_do_not_fit_are_refused() {
+        let experiment = |name, text| check(&[(name, text, Origin::Flag)]).unwrap();
+        let long = experiment("window", "20").resolve(&series(20, 2));
+        assert_eq!(
+            long.err().unwrap().hint().unwrap(),
+            "use `--window 19` or less"
+        );
+        let small = check(&[
+            ("latent", "2", Origin::Flag),
+            ("observation", "identity", Origin::Flag),
+        ]);
+        let small = small.unwrap().resolve(&series(300, 3)).err().unwrap();
+        assert!(matches!(small, ExperimentError::Architecture(_)));
+        let mut x = vec![0.5; 600];
+        x[7] = 1e30;
+        let large = Series::from_rows(x, 2, 1.0).unwrap();
+        let large = experiment("window", "5").resolve(&large).err().unwrap();
+        assert_eq!(
+            large.to_string(),
+            "channel `x2` reaches 1e30, too large for training in single precision"
+        );
+    }
+
+    #[test]
+    fn a_written_experiment_is_read_back_as_it_is() {
+        let experiment = check(&[
+            ("lr", "0.0025", Origin::Flag),
+            ("model", "plrnn", Origin::Flag),
+            ("seed", "9223372036854775807", Origin::Flag),
+        ]);
+        let experiment = experiment.unwrap();
+        let data = DataSource {
+            path: "a \"b\"\\c.npy".into(),
+            options: ReadOptions {
+                dt: Some(0.1),
+                time: Some(Column::none()),
+                state: vec![Column::Name("x".into()), Column::Index(3)],
+                input: vec![Column::Name("µ \"u\"".into())],
+                trajectory: Some(Column::Index(4)),
+                delimiter: Some(Delimiter::Tab),
+                decimal: Some(Decimal::Comma),
+                header: Some(Header::Absent),
+            },
+        };
+        let text = experiment.to_toml(&data);
+        let file = ExperimentFile::parse(&text, Path::new("a")).unwrap();
+        assert_eq!(file.data, Some(data), "{text}");
+        assert_eq!(Experiment::check(&file.raw).unwrap(), experiment);
+    }
+}

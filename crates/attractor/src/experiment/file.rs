@@ -1,0 +1,189 @@
+//! Experiment files: settings as `name = value` lines of TOML, and the recording they are for.
+//!
+//! ```toml
+//! alpha = 0.15
+//! model = "clipped-shallow-plrnn"
+//! data = "lorenz.npy"
+//! ```
+//!
+//! `data` may be a table as well, of a [`DataSource`].
+
+use std::fs;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::{DataSource, ExperimentError, Raw};
+
+/// What an experiment file says.
+#[derive(Debug, Clone, Default)]
+pub struct ExperimentFile {
+    /// The recording, if it names one.
+    pub data: Option<DataSource>,
+    /// The settings, with their lines.
+    pub raw: Raw,
+}
+
+/// The key of the recording.
+pub(super) const DATA: &str = "data";
+
+impl ExperimentFile {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<ExperimentFile, ExperimentError> {
+        let text = fs::read_to_string(path).map_err(|source| ExperimentError::Read {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        ExperimentFile::parse(&text, path)
+    }
+
+    /// Understands the content of a file; `path` is for messages.
+    pub fn parse(text: &str, path: &Path) -> Result<ExperimentFile, ExperimentError> {
+        let wrong = |reason: String, at: usize| ExperimentError::File {
+            reason,
+            line: line(text, at),
+            path: path.to_path_buf(),
+        };
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            wrong(error.message().replace('\n', ", "), at)
+        })?;
+        let mut file = ExperimentFile::default();
+        // A table is sorted by name: settings are told in the order of their lines.
+        let mut lines: Vec<_> = table.get_ref().iter().collect();
+        lines.sort_by_key(|(key, _)| key.span().start);
+        for (key, value) in lines {
+            let (name, at) = (key.get_ref().as_ref(), key.span().start);
+            if name == DATA {
+                let data = data_source(value.get_ref());
+                file.data = Some(data.map_err(|reason| wrong(reason, at))?);
+                continue;
+            }
+            let value = plain(value.get_ref()).ok_or_else(|| {
+                let kind = value.get_ref().type_str();
+                wrong(format!("`{name}` must be a single value, found {kind}"), at)
+            })?;
+            file.raw.push_line(name, &value, path, line(text, at));
+        }
+        Ok(file)
+    }
+}
+
+/// A word or path as TOML.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_string()).to_string()
+}
+
+/// The recording as a table at the end of a file.
+pub(super) fn data_table(data: &DataSource) -> String {
+    let line = |(key, texts): (&str, Vec<String>)| {
+        let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+        match words.as_slice() {
+            [_] if key == "dt" => format!("{key} = {}\n", texts[0]),
+            [word] => format!("{key} = {word}\n"),
+            words => format!("{key} = [{}]\n", words.join(", ")),
+        }
+    };
+    let lines: String = data.texts().into_iter().map(line).collect();
+    format!("\n[{DATA}]\n{lines}")
+}
+
+/// The recording, from a path or a table.
+fn data_source(value: &DeValue<'_>) -> Result<DataSource, String> {
+    let mut source = DataSource::default();
+    let DeValue::Table(table) = value else {
+        let path = plain(value).ok_or("`data` must be a path or a table")?;
+        source.set("path", &[path])?;
+        return Ok(source);
+    };
+    for (key, value) in table.iter() {
+        let key = key.get_ref().as_ref();
+        let texts: Option<Vec<String>> = match value.get_ref() {
+            DeValue::Array(list) => list.iter().map(|v| plain(v.get_ref())).collect(),
+            single => plain(single).map(|text| vec![text]),
+        };
+        let texts = texts.ok_or_else(|| format!("`{key}` must be a word or a list of words"))?;
+        source.set(key, &texts)?;
+    }
+    match source.path.as_os_str().is_empty() {
+        true => Err("[data] has no `path`".to_string()),
+        false => Ok(source),
+    }
+}
+
+/// The value as a user would type it after a flag.
+fn plain(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(digits) => {
+            let number = i128::from_str_radix(digits.as_str(), digits.radix());
+            Some(number.map_or_else(|_| digits.as_str().to_string(), |n| n.to_string()))
+        }
+        DeValue::Float(digits) => Some(digits.as_str().to_string()),
+        DeValue::Boolean(flag) => Some(flag.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// The line of a byte, from 1.
+fn line(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Given, Origin};
+
+    fn parse(text: &str) -> Result<ExperimentFile, ExperimentError> {
+        ExperimentFile::parse(text, Path::new("a.toml"))
+    }
+
+    #[test]
+    fn numbers_words_and_lines_are_kept() {
+        let file =
+            parse("# one\nwindow = 0x20\n\nalpha = 1e-1\nmodel = 'plrnn'\ndata = \"x.npy\"\n");
+        let file = file.unwrap();
+        let given = |name: &str, text: &str, line| Given {
+            name: name.into(),
+            text: text.into(),
+            origin: Origin::File {
+                path: "a.toml".into(),
+                line,
+            },
+        };
+        let expected = [
+            given("window", "32", 2),
+            given("alpha", "1e-1", 4),
+            given("model", "plrnn", 5),
+        ];
+        assert_eq!(file.raw.given, expected);
+        assert_eq!(file.data.unwrap().path, Path::new("x.npy"));
+    }
+
+    #[test]
+    fn what_is_no_toml_or_no_value_is_told_with_its_line() {
+        let said = |text: &str| parse(text).unwrap_err().to_string();
+        assert!(said("a = 1\nb = = 2\n").ends_with("(line 2 of a.toml)"));
+        assert!(said("a = 1\na = 2\n").ends_with("(line 2 of a.toml)"));
+        assert_eq!(
+            said("\nwindow = [1, 2]\n"),
+            "`window` must be a single value, found array (line 2 of a.toml)"
+        );
+        for (text, reason) in [
+            ("[data]\ndt = 1", "[data] has no `path`"),
+            ("[data]\nfoo = 1", "unknown key `foo` of [data]"),
+            ("[data]\ndt = \"x\"", "`dt` must be a number"),
+            (
+                "[data]\npath = [\"a\", \"b\"]",
+                "`path` must be a single value",
+            ),
+            (
+                "[data]\nheader = true",
+                "`header` must be one of yes, no, found `true`",
+            ),
+        ] {
+            assert_eq!(said(text), format!("{reason} (line 1 of a.toml)"));
+        }
+    }
+}

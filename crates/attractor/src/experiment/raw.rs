@@ -1,0 +1,94 @@
+//! An experiment as it was written: settings by name, as text, each with where it came from.
+//!
+//! What comes later wins:  defaults < preset < file < `--set` < flags.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use attractor_core::settings::{Setting, nearest};
+
+use super::ExperimentError;
+use super::settings::{PRESETS, SETTINGS};
+
+/// Settings as written, in the order in which they are applied.
+#[derive(Debug, Clone, Default)]
+pub struct Raw {
+    /// What was given.
+    pub given: Vec<Given>,
+}
+
+/// One setting as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub text: String,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// Where a setting was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// In a preset.
+    Preset(&'static str),
+    /// In a file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// With `--set`.
+    Set,
+    /// As a flag, or as an argument of the library.
+    Flag,
+}
+
+/// What to say after a message: where the setting was written, unless the user sees it.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Preset(name) => write!(f, " (preset {name})"),
+            Origin::File { path, line } => write!(f, " (line {line} of {})", path.display()),
+            Origin::Set => write!(f, " (--set)"),
+            Origin::Flag => Ok(()),
+        }
+    }
+}
+
+impl Raw {
+    /// Adds a preset.
+    pub fn preset(&mut self, name: &str) -> Result<(), ExperimentError> {
+        let preset = PRESETS.iter().find(|preset| preset.name == name);
+        let preset = preset.ok_or_else(|| ExperimentError::UnknownPreset {
+            name: name.to_string(),
+            near: nearest(name, PRESETS.iter().map(|preset| preset.name)),
+        })?;
+        for (name, text) in preset.set {
+            self.push(name, text, Origin::Preset(preset.name));
+        }
+        Ok(())
+    }
+
+    /// Adds a setting.
+    pub fn push(&mut self, name: &str, text: &str, origin: Origin) {
+        self.given.push(Given {
+            name: name.to_string(),
+            text: text.to_string(),
+            origin,
+        });
+    }
+
+    /// Adds a line of a file.
+    pub(super) fn push_line(&mut self, name: &str, text: &str, path: &Path, line: usize) {
+        let path = path.to_path_buf();
+        self.push(name, text, Origin::File { path, line });
+    }
+}
+
+/// The list, as the checking of settings takes it.
+pub(super) fn list() -> Vec<&'static Setting> {
+    SETTINGS.iter().collect()
+}

@@ -1,0 +1,222 @@
+//! The one list of training settings, and the presets that override some of their defaults. Flags, files, keywords
+//! of the library, help and `explain train` are loops over it.
+
+use attractor_core::map::MODELS;
+use attractor_core::settings::{Domain, Setting};
+
+/// The names of all models.
+static MODEL_IDS: [&str; MODELS.len()] = {
+    let mut ids = [""; MODELS.len()];
+    let mut i = 0;
+    while i < ids.len() {
+        ids[i] = MODELS[i].entry.id;
+        i += 1;
+    }
+    ids
+};
+
+/// Every setting of training, in the order in which they are printed.
+pub static SETTINGS: &[Setting] = &[
+    setting(
+        "model",
+        "clipped-shallow-plrnn",
+        Domain::Choice(&MODEL_IDS),
+        "The map that is trained",
+    ),
+    setting(
+        "latent",
+        "0",
+        up_to(0, 4096),
+        "Latent states M; 0 takes the number of channels up to 20, else 16",
+    ),
+    setting(
+        "hidden",
+        "50",
+        up_to(1, 65_536),
+        "Hidden units L, or bases of a dendritic model",
+    ),
+    setting(
+        "observation",
+        "linear",
+        Domain::Choice(&["identity", "linear", "linear-bias"]),
+        "How channels are seen: x = the first states, B z, or B z + b",
+    ),
+    setting(
+        "observation-start",
+        "well-conditioned",
+        Domain::Choice(&["well-conditioned", "random"]),
+        "Where B starts",
+    ),
+    setting(
+        "forcing",
+        "gtf",
+        Domain::Choice(&["gtf", "stf", "none"]),
+        "Teacher forcing: generalized (alpha), sparse (interval), or none",
+    ),
+    setting(
+        "alpha",
+        "0.15",
+        Domain::FRACTION,
+        "Strength of generalized forcing",
+    ),
+    setting(
+        "interval",
+        "16",
+        up_to(1, 1_000_000_000),
+        "Steps between sparse forcings",
+    ),
+    setting(
+        "forcing-gradient",
+        "detached",
+        Domain::Choice(&["detached", "full"]),
+        "Whether teacher signals are differentiated",
+    ),
+    setting(
+        "window",
+        "200",
+        up_to(1, 1_000_000_000),
+        "Predicted steps of a training window",
+    ),
+    setting("batch", "16", up_to(1, 65_536), "Windows an update"),
+    setting("epochs", "5000", up_to(1, 1_000_000_000), "Epochs"),
+    setting(
+        "batches-per-epoch",
+        "50",
+        up_to(1, 1_000_000),
+        "Updates an epoch",
+    ),
+    setting("lr", "1e-3", RATE, "First learning rate"),
+    setting("lr-end", "1e-6", RATE, "Last learning rate"),
+    setting(
+        "latent-penalty",
+        "0",
+        Domain::NON_NEGATIVE,
+        "Weight of the penalty on the map's parameters",
+    ),
+    setting(
+        "condition-penalty",
+        "0",
+        Domain::NON_NEGATIVE,
+        "Weight of the penalty on the condition number of B",
+    ),
+    setting(
+        "manifold-penalty",
+        "0",
+        Domain::NON_NEGATIVE,
+        "Weight of the manifold-attractor penalty",
+    ),
+    setting(
+        "manifold-share",
+        "0.5",
+        Domain::FRACTION,
+        "Share of the latent states that it acts on",
+    ),
+    setting(
+        "clip-norm",
+        "0",
+        Domain::NON_NEGATIVE,
+        "Largest norm of a gradient; 0 for any",
+    ),
+    setting(
+        "noise",
+        "0",
+        Domain::NON_NEGATIVE,
+        "Standard deviation of the noise added to every window",
+    ),
+    setting(
+        "seed",
+        "1",
+        Domain::Integer {
+            low: 0,
+            high: i64::MAX as u64,
+        },
+        "Seed of all random numbers",
+    ),
+    setting(
+        "threads",
+        "0",
+        up_to(0, 1024),
+        "Worker threads, without effect on the result; 0 for all cores",
+    ),
+    setting(
+        "isa",
+        "auto",
+        Domain::Choice(&["auto", "baseline", "avx2", "avx512"]),
+        "Instruction set; auto takes the best of this processor",
+    ),
+];
+
+/// Values for several settings under one name.
+#[derive(Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in one sentence without a final period.
+    pub about: &'static str,
+    /// Settings and their values.
+    pub set: &'static [(&'static str, &'static str)],
+}
+
+/// Every preset.
+pub static PRESETS: &[Preset] = &[Preset {
+    name: "paper",
+    about: "As published: B starts at random",
+    set: &[("observation-start", "random")],
+}];
+
+/// Learning rates. With at most one, a step is no longer than the gradients are large, so that finite gradients
+/// give finite parameters.
+const RATE: Domain = Domain::Real {
+    low: 1e-12,
+    high: 1.0,
+};
+
+const fn up_to(low: u64, high: u64) -> Domain {
+    Domain::Integer { low, high }
+}
+
+const fn setting(
+    name: &'static str,
+    default: &'static str,
+    domain: Domain,
+    about: &'static str,
+) -> Setting {
+    Setting {
+        name,
+        default,
+        domain,
+        about,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use attractor_core::settings::Settings;
+
+    #[test]
+    fn defaults_lie_in_their_domains_and_names_are_unique() {
+        for (i, setting) in SETTINGS.iter().enumerate() {
+            setting.default_value();
+            assert!(SETTINGS[..i].iter().all(|other| other.name != setting.name));
+            assert!(!setting.about.ends_with('.'), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn presets_set_what_there_is() {
+        let list: Vec<&Setting> = SETTINGS.iter().collect();
+        for preset in PRESETS {
+            Settings::resolve(&list, preset.set.iter().copied()).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_model_can_be_chosen() {
+        assert!(
+            MODELS
+                .iter()
+                .all(|info| SETTINGS[0].check(info.entry.id).is_ok())
+        );
+    }
+}

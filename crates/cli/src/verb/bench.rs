@@ -1,0 +1,107 @@
+//! `attractor bench`: how long one training update takes here.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::bench::{BATCH, Measuring, Timing, WORKLOADS, measure};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::json;
+
+use crate::reading::Reading;
+use crate::table;
+
+/// Time one training update at the sizes of the paper's four experiments
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Only this one [default: all four]
+    #[arg(long, value_parser = PossibleValuesParser::new(WORKLOADS.iter().map(|w| w.name)))]
+    workload: Option<String>,
+    /// Worker threads; 0 for all cores
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Data to train on [default: smooth synthetic data]
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    data: Option<PathBuf>,
+    /// Updates that are timed, after a warm-up
+    #[arg(long, default_value_t = 1000)]
+    updates: usize,
+    /// Instruction set
+    #[arg(long, default_value = "auto", value_parser = ["auto", "baseline", "avx2", "avx512"])]
+    isa: String,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Bench {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let data = self.data.as_ref();
+        let data = data.map(|path| self.reading.read(path)).transpose()?;
+        let measuring = Measuring {
+            updates: self.updates,
+            threads: self.threads,
+            isa: self.isa.clone(),
+        };
+        let asked = |name: &str| self.workload.as_deref().is_none_or(|word| word == name);
+        let mut timings = Vec::new();
+        for workload in WORKLOADS.iter().filter(|workload| asked(workload.name)) {
+            let timing = measure(workload, &measuring, data.as_ref())?;
+            if self.json {
+                writeln!(out, "{}", as_json(&timing))?;
+            }
+            timings.push(timing);
+        }
+        if !self.json {
+            write_table(out, &timings)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn as_json(timing: &Timing) -> serde_json::Value {
+    let sizes = &timing.workload;
+    json!({
+        "workload": sizes.name,
+        "latent": sizes.latent,
+        "hidden": sizes.hidden,
+        "observed": sizes.observed,
+        "window": sizes.window,
+        "batch": BATCH,
+        "threads": timing.threads,
+        "isa": timing.isa,
+        "updates": timing.updates,
+        "seconds_per_update": timing.seconds_per_update,
+    })
+}
+
+fn write_table(out: &mut dyn Write, timings: &[Timing]) -> Result<(), Error> {
+    let head = [
+        "workload",
+        "N",
+        "M",
+        "L",
+        "window",
+        "threads",
+        "isa",
+        "µs per update",
+    ];
+    let row = |t: &Timing| {
+        [
+            t.workload.name.to_string(),
+            t.workload.observed.to_string(),
+            t.workload.latent.to_string(),
+            t.workload.hidden.to_string(),
+            t.workload.window.to_string(),
+            t.threads.to_string(),
+            t.isa.to_string(),
+            format!("{:.1}", 1e6 * t.seconds_per_update),
+        ]
+    };
+    let rows = std::iter::once(head.map(String::from)).chain(timings.iter().map(row));
+    Ok(table::write(out, &rows.collect::<Vec<_>>())?)
+}

@@ -1,0 +1,67 @@
+//! `attractor generate RUN|MODEL`: a free orbit.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::format;
+use attractor::generate::{Generated, GeneratedFrom, generate};
+use attractor::run::Run;
+use clap::Args;
+
+use crate::reading::Reading;
+
+/// Run a model freely and write what it does
+///
+/// The first row is the initial state as the model sees it. Without --out a CSV table goes to standard output. The
+/// exit code is 1 if the orbit diverges.
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// Folder of a run, or a model file
+    #[arg(value_name = "RUN|MODEL")]
+    model: PathBuf,
+    /// Number of rows
+    #[arg(long)]
+    steps: usize,
+    /// Data whose first row is where to start, and whose inputs drive the model [default: the training data's]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// File to write, in the format that its name says
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Generate {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let run = Run::open(&self.model)?;
+        let data = self.data.as_ref();
+        let data = data.map(|path| self.reading.read(path)).transpose()?;
+        let Generated { series, start } = generate(&run.reconstruction, data.as_ref(), self.steps)?;
+        let mut notes = io::stderr().lock();
+        if start == GeneratedFrom::Zero {
+            writeln!(
+                notes,
+                "note: the model does not say where to start: the orbit starts from zeros"
+            )?;
+        }
+        let Some(path) = self.out else {
+            format::write_csv(&series, out)?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let lost = format::losses(&path, &series)?;
+        format::write(&path, &series)?;
+        if !lost.is_empty() {
+            writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
+        }
+        let (rows, channels) = (series.total_len(), series.dim_obs());
+        writeln!(
+            notes,
+            "wrote {rows} rows, {channels} channels: {}",
+            path.display()
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,281 @@
+//! `attractor generate`, run as a user runs it; and agreement with ten lines of NumPy where Python has it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn attractor(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_attractor"))
+        .current_dir(folder)
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap()
+}
+
+/// What a command that ends with this code says on standard output and on standard error.
+fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
+    let output = attractor(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
+}
+
+/// A folder with a recording `l.csv` and a short run `r` on it.
+fn trained() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 400 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    let train = "train l.csv --out r --quiet --epochs 4 --window 30 --hidden 20 --lr 5e-3";
+    said(folder.path(), train, 0);
+    folder
+}
+
+/// The numbers of a table, without the times.
+fn table(text: &str) -> Vec<Vec<f64>> {
+    let row = |line: &str| -> Vec<f64> {
+        let cells = line.split(',').skip(1);
+        cells.map(|v| v.parse().unwrap()).collect()
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// A model file with one latent state, z ← a z + h, and more metadata.
+fn linear_model(folder: &Path, a: f32, h: f32, metadata: &str) {
+    let header = format!(
+        r#"{{"__metadata__":{{"model":"plrnn"{metadata}}},"h":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}},"W":{{"dtype":"F32","shape":[1,1],"data_offsets":[4,8]}},"A":{{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}}}"#
+    );
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend([h, 0.0, a].iter().flat_map(|v| v.to_le_bytes()));
+    fs::write(folder.join("m.safetensors"), bytes).unwrap();
+}
+
+#[test]
+fn a_table_has_the_names_and_the_step_of_the_data() {
+    let folder = trained();
+    let (out, notes) = said(folder.path(), "generate r --steps 5", 0);
+    assert!(notes.is_empty(), "{notes}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("time,x,y,z", 6));
+    assert!(lines[2].starts_with("0.01,"));
+    // The orbit starts at the first row of the training data: B is invertible and near the identity, so what the
+    // model makes of it differs by rounding of f64.
+    let data = fs::read_to_string(folder.path().join("l.csv")).unwrap();
+    for (generated, data) in table(&out)[0].iter().zip(&table(&data)[0]) {
+        assert!((generated - data).abs() < 1e-12);
+    }
+    let by_file = said(folder.path(), "generate r/model.safetensors --steps 5", 0);
+    assert_eq!(by_file.0, out);
+    let same = said(folder.path(), "generate r --steps 5 --data l.csv", 0);
+    assert_eq!(same.0, out);
+    let (none, notes) = said(folder.path(), "generate r --steps 5 --out o.csv", 0);
+    assert_eq!(notes, "wrote 5 rows, 3 channels: o.csv\n");
+    assert!(none.is_empty());
+    assert_eq!(
+        fs::read_to_string(folder.path().join("o.csv")).unwrap(),
+        out
+    );
+}
+
+#[test]
+fn a_model_without_a_start_begins_at_zero_and_says_so() {
+    let folder = TempDir::new().unwrap();
+    linear_model(folder.path(), 0.5, 1.0, "");
+    let (out, notes) = said(folder.path(), "generate m.safetensors --steps 4", 0);
+    assert!(notes.contains("starts from zeros"), "{notes}");
+    assert_eq!(out, "time,x1\n0,0\n1,1\n2,1.5\n3,1.75\n");
+}
+
+#[test]
+fn names_step_scaling_and_start_are_the_model_s() {
+    let folder = TempDir::new().unwrap();
+    let metadata = r#","channels":"[{\"name\":\"V\",\"unit\":\"mV\"}]","step":"{\"dt\":0.5,\"unit\":\"s\"}","scaling":"{\"mean\":[10],\"sd\":[2]}","start":"[14]""#;
+    linear_model(folder.path(), 0.5, 1.0, metadata);
+    let (out, notes) = said(folder.path(), "generate m.safetensors --steps 3", 0);
+    assert!(notes.is_empty(), "{notes}");
+    // Scaled: 2 → 2 → 2, the fixed point.
+    assert_eq!(out, "time [s],V [mV]\n0,14\n0.5,14\n1,14\n");
+}
+
+#[test]
+fn an_orbit_that_diverges_is_an_outcome_with_its_row() {
+    let folder = TempDir::new().unwrap();
+    linear_model(folder.path(), 1e38, 1.0, "");
+    // z = 0, 1, 1e38, …, 1e304, then beyond f64.
+    let (out, notes) = said(
+        folder.path(),
+        "generate m.safetensors --steps 50 --out o.csv",
+        1,
+    );
+    assert!(
+        notes.contains("the orbit is not finite in row 10"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("hint: the orbit diverges; `--steps 10`"),
+        "{notes}"
+    );
+    assert!(out.is_empty() && !folder.path().join("o.csv").exists());
+    said(folder.path(), "generate m.safetensors --steps 10", 0);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let folder = trained();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::write(folder.path().join("two.csv"), "x,y\n1,2\n3,4\n").unwrap();
+    fs::write(folder.path().join("gap.csv"), "x,y,z\n1,,2\n3,4,5\n").unwrap();
+    let cases = [
+        ("none --steps 3", "no such run or model: none"),
+        (
+            "empty --steps 3",
+            "no model.safetensors in this folder: empty",
+        ),
+        ("l.csv --steps 3", "not a safetensors file"),
+        ("r --steps 0", "at least one step is needed"),
+        ("r --steps 1000000000000000000", "do not fit into memory"),
+        (
+            "r --steps 3 --data two.csv",
+            "the model has 3 channels, the data have 2",
+        ),
+        (
+            "r --steps 3 --data gap.csv",
+            "`y` is missing in row 0 of the data",
+        ),
+        ("r --steps 3 --out o.xyz", "no format has"),
+    ];
+    for (arguments, words) in cases {
+        let (out, notes) = said(folder.path(), &format!("generate {arguments}"), 2);
+        assert!(notes.contains(words), "{arguments}: {notes}");
+        assert!(out.is_empty());
+    }
+    assert!(!folder.path().join("o.xyz").exists());
+}
+
+#[test]
+fn a_driven_model_needs_its_inputs() {
+    let folder = TempDir::new().unwrap();
+    let rows = (0..60).map(|i| {
+        let t = f64::from(i);
+        format!("{},{}\n", (0.3 * t).sin(), (0.1 * t).cos())
+    });
+    let text: String = std::iter::once("x,input:u\n".to_string())
+        .chain(rows)
+        .collect();
+    fs::write(folder.path().join("d.csv"), &text).unwrap();
+    let train = "train d.csv --out r --quiet --epochs 2 --window 10 --hidden 5";
+    said(folder.path(), train, 0);
+    let refused = |arguments: &str, words: &str| {
+        let (_, notes) = said(folder.path(), &format!("generate r {arguments}"), 2);
+        assert!(notes.contains(words), "{notes}");
+    };
+    refused(
+        "--steps 9",
+        "driven by 1 external inputs, and no data are given",
+    );
+    refused("--steps 61 --data d.csv", "the first trajectory has 60");
+    refused(
+        "--steps 9 --data d.csv --state 1 --input 2 --time 1",
+        "column",
+    );
+    let (out, _) = said(folder.path(), "generate r --steps 60 --data d.csv", 0);
+    assert_eq!(table(&out).len(), 60);
+    // Other inputs, another orbit from the second row on.
+    let quiet = text.lines().map(|line| line.rsplit_once(',').unwrap().0);
+    let quiet: Vec<String> = quiet.map(|x| format!("{x},0.5")).collect();
+    let quiet = quiet.join("\n").replacen("x,0.5", "x,input:u", 1);
+    fs::write(folder.path().join("q.csv"), quiet).unwrap();
+    let (other, _) = said(folder.path(), "generate r --steps 60 --data q.csv", 0);
+    assert_eq!(table(&out)[0], table(&other)[0]);
+    assert_ne!(table(&out)[1], table(&other)[1]);
+}
+
+/// The interpreter of the comparison, if it has what is needed.
+fn python() -> Option<String> {
+    let python = std::env::var("ATTRACTOR_PYTHON").unwrap_or("python3".to_string());
+    let asked = Command::new(&python)
+        .args(["-c", "import numpy, safetensors"])
+        .output();
+    let found = asked.is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: `{python}` has no NumPy and safetensors");
+    }
+    found.then_some(python)
+}
+
+fn run_python(python: &str, folder: &Path, program: &str) -> String {
+    let output = Command::new(python)
+        .current_dir(folder)
+        .args(["-c", program])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const NUMPY_GENERATES: &str = r#"
+import json
+import numpy as np
+from safetensors import safe_open
+with safe_open("r/model.safetensors", framework="np") as file:
+    p = {name: file.get_tensor(name).astype(float) for name in file.keys()}
+    start = np.array(json.loads(file.metadata()["start"]))
+z = np.linalg.pinv(p["B"]) @ start
+for t in range(60):
+    print(t, *(repr(float(x)) for x in p["B"] @ z), sep=",")
+    u = p["W2"] @ z
+    z = p["A"] * z + p["W1"] @ (np.maximum(u + p["h2"], 0) - np.maximum(u, 0)) + p["h1"]
+"#;
+
+#[test]
+fn numpy_generates_the_same_orbit() {
+    let Some(python) = python() else { return };
+    let folder = trained();
+    let theirs = run_python(&python, folder.path(), NUMPY_GENERATES);
+    let theirs = table(&format!("head\n{theirs}"));
+    let ours = table(&said(folder.path(), "generate r --steps 60", 0).0);
+    assert_eq!((ours.len(), theirs.len()), (60, 60));
+    for (t, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        for (a, b) in ours.iter().zip(theirs) {
+            // Sums of some twenty terms of size one, rounded in another order: 20 · 1.1e-16 a step, over 60 steps of
+            // a map that hardly expands, and a start through B⁺ whose condition number is below 100.
+            assert!(
+                (a - b).abs() < 60.0 * 100.0 * 20.0 * 1.1e-16,
+                "row {t}: {a} {b}"
+            );
+        }
+    }
+}
+
+const PYTHON_WRITES: &str = r#"
+import numpy as np
+from safetensors.numpy import save_file
+rng = np.random.default_rng(1)
+def save(name, model, dtype, **shapes):
+    tensors = {k: rng.uniform(-0.5, 0.5, s).astype(dtype) for k, s in shapes.items()}
+    save_file(tensors, name, metadata={"model": model})
+save("shallow.safetensors", "clipped-shallow-plrnn", "f8", h2=5, W2=(5, 3), W1=(3, 5), h1=3, A=3, B=(7, 3), b=7)
+save("dendritic.safetensors", "dendritic-plrnn", "f4", A=4, W=(4, 4), h=4, slopes=6, thresholds=(4, 6), L=(2, 2))
+save("plain.safetensors", "plrnn", "f4", A=2, W=(2, 2), h=2)
+"#;
+
+#[test]
+fn models_by_python_are_accepted_and_sizes_follow_from_shapes() {
+    let Some(python) = python() else { return };
+    let folder = TempDir::new().unwrap();
+    run_python(&python, folder.path(), PYTHON_WRITES);
+    for (name, channels) in [("shallow", 7), ("dendritic", 2), ("plain", 2)] {
+        let arguments = format!("generate {name}.safetensors --steps 9");
+        let rows = table(&said(folder.path(), &arguments, 0).0);
+        assert_eq!((rows.len(), rows[0].len()), (9, channels), "{name}");
+        assert_ne!(rows[0], rows[8]);
+    }
+}

@@ -1,0 +1,314 @@
+//! `attractor train`, run as a user runs it.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn attractor(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_attractor"))
+        .current_dir(folder)
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap()
+}
+
+/// What a command that ends with this code says on standard output and on standard error.
+fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
+    let output = attractor(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
+}
+
+/// A folder with a short recording `l.csv`.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 400 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    folder
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// A training of a second or less.
+const SHORT: &str =
+    "--epochs 4 --batches-per-epoch 10 --window 30 --hidden 20 --lr 5e-3 --lr-end 1e-3";
+
+#[test]
+fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
+    let folder = folder();
+    let arguments = format!("train l.csv --out r {SHORT} --json");
+    let (out, notes) = said(folder.path(), &arguments, 0);
+    assert!(out.contains("\"outcome\": \"finished\""), "{out}");
+    assert!(out.contains("\"update\": 40"), "{out}");
+    assert!(
+        notes
+            .lines()
+            .last()
+            .unwrap()
+            .starts_with("finished 40 updates in "),
+        "{notes}"
+    );
+    assert!(notes.contains("100 %  epoch 4  loss "), "{notes}");
+    let settings = read(folder.path(), "r/experiment.toml");
+    for line in [
+        "path = \"l.csv\"",
+        "latent = 3",
+        "hidden = 20",
+        "alpha = 0.15",
+    ] {
+        assert!(settings.lines().any(|l| l == line), "{line}\n{settings}");
+    }
+    let history = read(folder.path(), "r/history.csv");
+    let rows: Vec<Vec<&str>> = history.lines().map(|l| l.split(',').collect()).collect();
+    assert_eq!(
+        rows[0].join(","),
+        "epoch,update,loss,penalty,alpha,lr,gradient_norm"
+    );
+    assert_eq!(rows.len(), 5);
+    assert_eq!((rows[4][0], rows[4][1], rows[4][4]), ("4", "40", "0.15"));
+    let loss = |row: usize| rows[row][2].parse::<f64>().unwrap();
+    assert!(loss(4) < loss(1), "{history}");
+    assert!(folder.path().join("r/model.safetensors").exists());
+    assert_eq!(fs::read_dir(folder.path().join("r")).unwrap().count(), 4);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+    let folder = folder();
+    let models = "shallow-plrnn clipped-dendritic-plrnn clipped-shallow-plrnn";
+    for model in models.split(' ') {
+        let run = |name: &str, more: &str| {
+            let arguments =
+                format!("train l.csv --out {model}-{name} --model {model} {SHORT} {more} --quiet");
+            assert_eq!(said(folder.path(), &arguments, 0), Default::default());
+            let file = |file: &str| {
+                fs::read(folder.path().join(format!("{model}-{name}/{file}"))).unwrap()
+            };
+            (file("model.safetensors"), file("history.csv"))
+        };
+        let one = run("one", "--threads 1 --noise 0.01");
+        assert!(one == run("two", "--threads 2 --noise 0.01"), "{model}");
+        assert!(one != run("other", "--seed 2 --noise 0.01"), "{model}");
+    }
+}
+
+#[test]
+fn a_run_can_be_done_again_from_its_settings() {
+    let folder = folder();
+    let first = format!("train l.csv --out a {SHORT} --preset paper --dt 0.5 --state x,z --quiet");
+    said(folder.path(), &first, 0);
+    said(
+        folder.path(),
+        "train --config a/experiment.toml --out b --quiet",
+        0,
+    );
+    let model = |run: &str| fs::read(folder.path().join(run).join("model.safetensors")).unwrap();
+    assert!(model("a") == model("b"));
+    assert_eq!(
+        read(folder.path(), "a/experiment.toml"),
+        read(folder.path(), "b/experiment.toml")
+    );
+}
+
+#[test]
+fn flags_win_over_set_over_the_file_over_the_preset() {
+    let folder = folder();
+    let file = "epochs = 1\nbatches-per-epoch = 1\nwindow = 9\nalpha = 0.2\nlr = 0.1\nhidden = 7\n";
+    fs::write(folder.path().join("a.toml"), file).unwrap();
+    let arguments = "train l.csv --out r --quiet --config a.toml --preset paper \
+                     --set alpha=0.3 --set lr=0.2 --alpha 0.4 --seed 5";
+    said(folder.path(), arguments, 0);
+    let settings = read(folder.path(), "r/experiment.toml");
+    let expected = [
+        "alpha = 0.4",
+        "lr = 0.2",
+        "hidden = 7",
+        "observation-start = \"random\"",
+        "seed = 5",
+    ];
+    for line in expected {
+        assert!(settings.lines().any(|l| l == line), "{line}\n{settings}");
+    }
+}
+
+/// Tries what must not work: exit code 2, these words, and nothing written.
+fn refused(folder: &Path, arguments: &str, words: &[&str]) {
+    let before = fs::read_dir(folder).unwrap().count();
+    let (out, notes) = said(folder, &format!("train {arguments}"), 2);
+    assert!(out.is_empty());
+    for word in words {
+        assert!(notes.contains(word), "{arguments}: {notes}");
+    }
+    assert_eq!(fs::read_dir(folder).unwrap().count(), before, "{arguments}");
+}
+
+#[test]
+fn mistakes_in_settings_are_told_before_anything_is_written() {
+    let folder = folder();
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "--alpha 1.5",
+            &[
+                "error: `alpha` must be a number from 0 to 1, found `1.5`\n",
+                "hint: the default is 0.15",
+            ],
+        ),
+        (
+            "--alpha -0.1",
+            &["`alpha` must be a number from 0 to 1, found `-0.1`"],
+        ),
+        (
+            "--interval 0 --forcing stf",
+            &["`interval` must be", "found `0`"],
+        ),
+        ("--batch 0", &["`batch` must be"]),
+        ("--window 0", &["`window` must be"]),
+        ("--epochs 0", &["`epochs` must be"]),
+        ("--hidden 0", &["`hidden` must be"]),
+        ("--lr 0", &["`lr` must be"]),
+        ("--lr nan", &["`lr` must be"]),
+        ("--lr 2", &["`lr` must be"]),
+        ("--noise -1", &["`noise` must be"]),
+        ("--latent 99999999999999999999", &["`latent` must be"]),
+        ("--latent 2.5", &["`latent` must be a whole number"]),
+        ("--model plrn", &["`model` must be one of", "found `plrn`"]),
+        (
+            "--set aplha=0.2",
+            &[
+                "error: unknown setting `aplha` (--set)\n",
+                "hint: did you mean `alpha`?",
+            ],
+        ),
+        (
+            "--window 400",
+            &[
+                "a window of 400 steps needs 401 rows",
+                "the longest stretch has 400",
+                "hint: use `--window 399` or less",
+            ],
+        ),
+        (
+            "--latent 2 --observation identity",
+            &[
+                "2 latent states cannot show 3 channels",
+                "hint: use `--latent 3`",
+            ],
+        ),
+        ("--preset papre", &["papre"]),
+        ("--config none.toml", &["cannot read", ": none.toml"]),
+        ("--window", &["--window"]),
+    ];
+    for (flags, words) in cases {
+        refused(folder.path(), &format!("l.csv --out r {flags}"), words);
+    }
+}
+
+#[test]
+fn mistakes_in_files_are_told_with_their_line() {
+    let folder = folder();
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "# a\n\naplha = 0.1\n",
+            &[
+                "unknown setting `aplha` (line 3 of a.toml)",
+                "did you mean `alpha`?",
+            ],
+        ),
+        (
+            "batch = true\n",
+            &["`batch` must be", "found `true` (line 1 of a.toml)"],
+        ),
+        ("batch = 16\nalpha = [0.1]\n", &["(line 2 of a.toml)"]),
+        ("batch = 16\nalpha 0.1\n", &["(line 2 of a.toml)"]),
+        (
+            "[forcing]\nalpha = 1\n",
+            &["`forcing` must be a single value", "(line 1 of a.toml)"],
+        ),
+    ];
+    for (text, words) in cases {
+        fs::write(folder.path().join("a.toml"), text).unwrap();
+        refused(folder.path(), "l.csv --out r --config a.toml", words);
+    }
+    fs::write(folder.path().join("a.toml"), "batch = 16\n").unwrap();
+    refused(
+        folder.path(),
+        "--out r --config a.toml",
+        &["no data", ": a.toml"],
+    );
+}
+
+#[test]
+fn data_that_cannot_be_trained_on_are_refused() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("missing.csv", "x,y\n1,2\n3,\n5,6\n7,8\n");
+    write("huge.csv", "x\n1\n1e30\n3\n4\n");
+    refused(
+        folder.path(),
+        "missing.csv --out r --window 2",
+        &[
+            "channel `y` is missing in row 1",
+            "hint: `attractor inspect`",
+        ],
+    );
+    refused(
+        folder.path(),
+        "huge.csv --out r --window 2",
+        &["channel `x` reaches 1e30"],
+    );
+    refused(
+        folder.path(),
+        "none.csv --out r",
+        &["no such file: none.csv"],
+    );
+    refused(folder.path(), "l.csv --out r --state q", &["q"]);
+}
+
+#[test]
+fn a_folder_in_use_is_left_alone() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("r")).unwrap();
+    fs::write(folder.path().join("r/model.safetensors"), "precious").unwrap();
+    refused(
+        folder.path(),
+        "l.csv --out r",
+        &[
+            "the folder for the run is not empty: r",
+            "hint: name another folder with `--out`",
+        ],
+    );
+    assert_eq!(read(folder.path(), "r/model.safetensors"), "precious");
+    refused(
+        folder.path(),
+        "l.csv --out l.csv",
+        &["a folder is needed for the run"],
+    );
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    said(
+        folder.path(),
+        &format!("train l.csv --out empty {SHORT}"),
+        0,
+    );
+}
+
+#[test]
+fn divergence_is_an_outcome() {
+    let folder = folder();
+    let arguments = "train l.csv --out r --model shallow-plrnn --forcing none --lr 1 --json";
+    let (out, notes) = said(folder.path(), arguments, 1);
+    assert!(notes.contains("diverged at update "), "{notes}");
+    assert!(out.contains("\"outcome\": \"diverged\""), "{out}");
+    assert_eq!(out, read(folder.path(), "r/outcome.json"));
+    // What is kept is finite: a model file with other numbers would be refused.
+    let output = attractor(folder.path(), "generate r --steps 1");
+    assert!(output.status.success(), "{output:?}");
+}
