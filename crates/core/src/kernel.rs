@@ -11,6 +11,8 @@ mod linear;
 mod rectified;
 mod shallow;
 
+use std::ops::Range;
+
 pub(crate) use dendritic::Dendritic;
 pub(crate) use rectified::Rectified;
 pub(crate) use shallow::{Clipped, Plain, Shallow, Tanh};
@@ -36,29 +38,40 @@ pub(crate) enum KernelKind {
 /// What a sweep over a window of T steps leaves for the weight gradients. Buffers are `[step][feature]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Tape<P> {
-    /// States z̃ that the map was applied to, T × M.
+    /// States z̃ that the map was applied to, (T + 1) × M; the last row is not used.
     pub(crate) z: Vec<P>,
     /// Inputs s, T × K.
     pub(crate) s: Vec<P>,
     /// Values g of the units, T × U.
     pub(crate) g: Vec<P>,
-    /// Cotangents at the units, T × U.
+    /// Cotangents at the units, for the steps of one chunk of the backward sweep, chunk × U.
     pub(crate) q: Vec<P>,
     /// Cotangents of the map's outputs, T × M.
     pub(crate) d: Vec<P>,
+    /// The kernel's running sums.
+    pub(crate) sums: Vec<P>,
 }
 
 impl<P: Lanes> Tape<P> {
-    pub(crate) fn new(dims: Dims, units: usize, window: usize) -> Tape<P> {
+    pub(crate) fn new(dims: Dims, kernel: &impl Kernel, window: usize) -> Tape<P> {
         let blank = |features: usize| vec![P::ZERO; features * window];
         Tape {
-            z: blank(dims.latent),
+            // One row more, for the state that the last step is forced to.
+            z: vec![P::ZERO; dims.latent * (window + 1)],
             s: blank(dims.inputs),
-            g: blank(units),
-            q: blank(units),
+            g: blank(kernel.units()),
+            q: vec![P::ZERO; kernel.units() * chunk_of::<P>(kernel.units(), window)],
             d: blank(dims.latent),
+            sums: vec![P::ZERO; kernel.running_sums()],
         }
     }
+}
+
+/// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents in a second-level
+/// cache of half a megabyte, but at least 24, because fewer would spend their time on loading and storing sums.
+pub(crate) fn chunk_of<P>(units: usize, window: usize) -> usize {
+    let step = 2 * units * size_of::<P>();
+    (256 * 1024 / step.max(1)).clamp(24, 24.max(window))
 }
 
 /// A map on lanes of f32.
@@ -72,18 +85,30 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     /// Takes θ, once an update.
     fn prepare(&mut self, theta: &[f32]);
 
-    /// next = F(z, s); g receives the units' values.
-    fn step<S: Simd, P: Lanes>(&self, simd: S, z: &[P], s: &[P], g: &mut [P], next: &mut [P]);
+    /// Emits every entry of F(z, s) at (z, s); g receives the units' values.
+    fn step<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        at: (&[P], &[P]),
+        g: &mut [P],
+        emit: impl FnMut(usize, P::Vector<S>),
+    );
 
-    /// dz = Jᵀ d at z, where the units had values g; q receives the cotangents at the units.
+    /// Emits every entry of dz = Jᵀ d at (z, g), g being the units' values at z; q receives the cotangents at the units.
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
         at: (&[P], &[P]),
         d: &[P],
         q: &mut [P],
-        dz: &mut [P],
+        emit: impl FnMut(usize, P::Vector<S>),
     );
+
+    /// Number of weight gradients that are summed up while the backward sweep runs.
+    fn running_sums(&self) -> usize;
+
+    /// Adds the steps of a chunk to the running sums, while its units are still in the cache.
+    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>);
 
     /// The gradient of a whole sweep, in the kernel's own coordinates.
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>);

@@ -13,7 +13,7 @@ mod gram;
 mod lanes;
 mod product;
 
-pub(crate) use gram::{Groups, Place, gram, gram_diagonal, lane_sums};
+pub(crate) use gram::{Groups, Place, add_rows, gram, gram_diagonal, lane_sums, reduce};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
 pub(crate) use product::{Packed, multiply, multiply_into};
 

@@ -55,30 +55,33 @@ impl Dendritic {
         &self.thresholds[m * self.bases..][..self.bases]
     }
 
-    /// (dα_b, dH_mb) of one basis over a sweep: Σ c (φ(z − h) − floor) and −α Σ c 1[z > h].
+    /// Adds some steps to the sums of one basis: Σ c (φ(z − h) − floor) and Σ c 1[z > h].
     #[inline(always)]
-    fn basis_gradient<S: Simd, P: Lanes>(
+    fn accumulate_basis<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        tape: &Tape<P>,
-        m: usize,
-        b: usize,
-    ) -> ([f32; 2], [f32; 2]) {
+        (z, c): (&[P], &[P]),
+        (m, b): (usize, usize),
+        sums: &mut [P],
+    ) {
         let dim = self.square.width();
         let zero = P::Vector::splat(simd, 0.0);
         let h = P::Vector::splat(simd, self.thresholds_of(m)[b]);
-        let (mut dslope, mut open) = (zero, zero);
-        for (z, c) in tape.z[m..]
-            .iter()
-            .step_by(dim)
-            .zip(tape.q[m..].iter().step_by(dim))
-        {
+        let (mut basis, mut open) = (sums[0].load(simd), sums[1].load(simd));
+        for (z, c) in z[m..].iter().step_by(dim).zip(c[m..].iter().step_by(dim)) {
             let (z, c) = (z.load(simd), c.load(simd));
-            dslope = ((z - h).max(zero) - self.floor(simd, z)).mul_add(c, dslope);
+            basis = ((z - h).max(zero) - self.floor(simd, z)).mul_add(c, basis);
             open += z.simd_gt(h).select(c, zero);
         }
-        let dthreshold = open * P::Vector::splat(simd, -self.slopes[b]);
-        (P::group_sums(dslope), P::group_sums(dthreshold))
+        sums[0].store(basis);
+        sums[1].store(open);
+    }
+
+    /// Where the sums of a basis stand among the running sums.
+    #[inline(always)]
+    fn sums_of(&self, m: usize, b: usize) -> Range<usize> {
+        let first = self.square.running_sums() + 2 * (m * self.bases + b);
+        first..first + 2
     }
 }
 
@@ -108,7 +111,13 @@ impl Kernel for Dendritic {
     }
 
     #[inline(always)]
-    fn step<S: Simd, P: Lanes>(&self, simd: S, z: &[P], s: &[P], g: &mut [P], next: &mut [P]) {
+    fn step<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (z, s): (&[P], &[P]),
+        g: &mut [P],
+        emit: impl FnMut(usize, P::Vector<S>),
+    ) {
         let zero = P::Vector::splat(simd, 0.0);
         for (m, (g, z)) in g.iter_mut().zip(z).enumerate() {
             let z = z.load(simd);
@@ -120,22 +129,22 @@ impl Kernel for Dendritic {
             }
             g.store(sum);
         }
-        self.square.step(simd, g, next);
-        self.linear.add(simd, z, s, next);
+        self.square
+            .step(simd, g, |i| self.linear.entry(simd, z, s, i), emit);
     }
 
     #[inline(always)]
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        at: (&[P], &[P]),
+        (z, _): (&[P], &[P]),
         d: &[P],
         q: &mut [P],
-        dz: &mut [P],
+        mut emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.square.pull_back(simd, d, q);
         let zero = P::Vector::splat(simd, 0.0);
-        for (m, (dz, (z, q))) in dz.iter_mut().zip(at.0.iter().zip(q.iter())).enumerate() {
+        for (m, (z, q)) in z.iter().zip(q.iter()).enumerate() {
             let z = z.load(simd);
             let floor = self.floor_slope(simd, z);
             let mut slope_sum = zero;
@@ -145,12 +154,35 @@ impl Kernel for Dendritic {
                     .select(P::Vector::splat(simd, 1.0), zero);
                 slope_sum = P::Vector::splat(simd, slope).mul_add(open - floor, slope_sum);
             }
-            dz.store(slope_sum * q.load(simd));
+            emit(
+                m,
+                slope_sum.mul_add(q.load(simd), self.linear.pulled_entry(simd, d, m)),
+            );
         }
-        self.linear.pull_back(simd, d, dz);
     }
 
-    /// The slopes are shared by all states: their gradient is summed over the states, in order.
+    /// dW, then two sums a basis, then dC.
+    fn running_sums(&self) -> usize {
+        let of_bases = 2 * self.square.width() * self.bases;
+        self.square.running_sums() + of_bases + self.linear.running_sums()
+    }
+
+    #[inline(always)]
+    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
+        let dim = self.square.width();
+        self.square.accumulate(simd, tape, steps.clone());
+        self.linear.accumulate(simd, tape, steps.clone());
+        let Tape { z, q, sums, .. } = tape;
+        let at = (
+            &z[steps.start * dim..steps.end * dim],
+            &q[..steps.len() * dim],
+        );
+        for (m, b) in (0..dim).flat_map(|m| (0..self.bases).map(move |b| (m, b))) {
+            self.accumulate_basis(simd, at, (m, b), &mut sums[self.sums_of(m, b)]);
+        }
+    }
+
+    /// dα_b = Σ_m Σ c (φ(z − h) − floor), summed over the states in order, and dH_mb = −α_b Σ c 1[z > h].
     #[inline(always)]
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
         self.linear.gradient(simd, tape, groups);
@@ -159,9 +191,11 @@ impl Kernel for Dendritic {
         for b in 0..self.bases {
             let mut dslope = [0.0; 2];
             for m in 0..self.square.width() {
-                let (slope, threshold) = self.basis_gradient(simd, tape, m, b);
-                dslope = [dslope[0] + slope[0], dslope[1] + slope[1]];
-                groups.put(thresholds.start + m * self.bases + b, threshold);
+                let sums = &tape.sums[self.sums_of(m, b)];
+                let basis = P::group_sums(sums[0].load(simd));
+                let open = sums[1].load(simd) * P::Vector::splat(simd, -self.slopes[b]);
+                dslope = [dslope[0] + basis[0], dslope[1] + basis[1]];
+                groups.put(thresholds.start + m * self.bases + b, P::group_sums(open));
             }
             groups.put(slopes.start + b, dslope);
         }

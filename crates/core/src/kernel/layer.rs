@@ -4,7 +4,7 @@
 //! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by. For larger M it
 //! runs in two products with the units' values in between, in the first-level cache.
 
-use crate::simd::{Lanes, Packed, Simd, SimdBase, SimdFloat, multiply, multiply_into};
+use crate::simd::{Lanes, Packed, Simd, SimdBase, SimdFloat, multiply};
 
 /// Largest M whose x and y are kept in registers.
 const FUSED: usize = 6;
@@ -90,15 +90,15 @@ impl Layer {
         }
     }
 
-    /// y = W1 act(b + W2 z); the units' values go to `units`.
+    /// Emits every entry of linear(m) + W1 act(b + W2 z); the units' values go to `units`.
     #[inline(always)]
     pub(super) fn step<S: Simd, P: Lanes>(
         &self,
         simd: S,
         z: &[P],
         units: &mut [P],
-        y: &mut [P],
         act: impl Fn(P::Vector<S>) -> P::Vector<S>,
+        ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
     ) {
         match &self.weights {
             Weights::Fused { w2, w1t } => fused_any(
@@ -106,31 +106,33 @@ impl Layer {
                 (self.dim, w2, w1t),
                 z,
                 units,
-                y,
                 #[inline(always)]
-                |l, sum| act(sum + P::Vector::splat(simd, self.bias[l])),
+                |l| P::Vector::splat(simd, self.bias[l]),
+                #[inline(always)]
+                |_, sum| act(sum),
+                ends,
             ),
             Weights::Tiled { w2, w1, .. } => tiled(
                 simd,
                 (w2, w1),
                 z,
                 units,
-                y,
                 #[inline(always)]
                 |l, sum| act(sum + P::Vector::splat(simd, self.bias[l])),
+                ends,
             ),
         }
     }
 
-    /// dz = W2ᵀ q with q_l = gate(g_l, (W1ᵀ d)_l); q goes to `q`.
+    /// Emits every entry of linear(m) + W2ᵀ q with q_l = gate(g_l, (W1ᵀ d)_l); q goes to `q`.
     #[inline(always)]
     pub(super) fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
         (g, d): (&[P], &[P]),
         q: &mut [P],
-        dz: &mut [P],
         gate: impl Fn(P::Vector<S>, P::Vector<S>) -> P::Vector<S>,
+        ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
     ) {
         let g = &g[..self.hidden];
         match &self.weights {
@@ -139,21 +141,31 @@ impl Layer {
                 (self.dim, w1t, w2),
                 d,
                 q,
-                dz,
+                #[inline(always)]
+                |_| P::Vector::splat(simd, 0.0),
                 #[inline(always)]
                 |l, sum| gate(g[l].load(simd), sum),
+                ends,
             ),
             Weights::Tiled { w1t, w2t, .. } => tiled(
                 simd,
                 (w1t, w2t),
                 d,
                 q,
-                dz,
                 #[inline(always)]
                 |l, sum| gate(g[l].load(simd), sum),
+                ends,
             ),
         }
     }
+}
+
+/// What a layer's sums start from, and where they go.
+pub(super) struct Ends<L, E> {
+    /// The linear part of an entry.
+    pub(super) linear: L,
+    /// Takes an entry.
+    pub(super) emit: E,
 }
 
 #[inline(always)]
@@ -162,8 +174,8 @@ fn tiled<S: Simd, P: Lanes>(
     (input, output): (&Packed, &Packed),
     x: &[P],
     units: &mut [P],
-    y: &mut [P],
     act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     multiply(
         simd,
@@ -172,7 +184,13 @@ fn tiled<S: Simd, P: Lanes>(
         #[inline(always)]
         |l, sum| units[l].store(act(l, sum)),
     );
-    multiply_into(simd, output, units, y);
+    multiply(
+        simd,
+        output,
+        units,
+        #[inline(always)]
+        |m, sum| (ends.emit)(m, sum + (ends.linear)(m)),
+    );
 }
 
 #[inline(always)]
@@ -181,16 +199,17 @@ fn fused_any<S: Simd, P: Lanes>(
     (dim, input, output): (usize, &[f32], &[f32]),
     x: &[P],
     units: &mut [P],
-    y: &mut [P],
+    start: impl Fn(usize) -> P::Vector<S>,
     act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     match dim {
-        1 => fused::<S, P, 1, 4>(simd, (input, output), x, units, y, act),
-        2 => fused::<S, P, 2, 3>(simd, (input, output), x, units, y, act),
-        3 => fused::<S, P, 3, 2>(simd, (input, output), x, units, y, act),
-        4 => fused::<S, P, 4, 1>(simd, (input, output), x, units, y, act),
-        5 => fused::<S, P, 5, 1>(simd, (input, output), x, units, y, act),
-        _ => fused::<S, P, 6, 1>(simd, (input, output), x, units, y, act),
+        1 => fused::<S, P, 1, 4>(simd, (input, output), x, units, start, act, ends),
+        2 => fused::<S, P, 2, 3>(simd, (input, output), x, units, start, act, ends),
+        3 => fused::<S, P, 3, 2>(simd, (input, output), x, units, start, act, ends),
+        4 => fused::<S, P, 4, 1>(simd, (input, output), x, units, start, act, ends),
+        5 => fused::<S, P, 5, 1>(simd, (input, output), x, units, start, act, ends),
+        _ => fused::<S, P, 6, 1>(simd, (input, output), x, units, start, act, ends),
     }
 }
 
@@ -201,32 +220,80 @@ fn fused<S: Simd, P: Lanes, const M: usize, const U: usize>(
     (input, output): (&[f32], &[f32]),
     x: &[P],
     units: &mut [P],
-    y: &mut [P],
+    start: impl Fn(usize) -> P::Vector<S>,
     act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     let x: [P::Vector<S>; M] = std::array::from_fn(
         #[inline(always)]
         |m| x[m].load(simd),
     );
     let mut sums = [[P::Vector::splat(simd, 0.0); M]; U];
-    let ((input, _), (output, _)) = (input.as_chunks::<M>(), output.as_chunks::<M>());
-    for (l, ((input, output), unit)) in input.iter().zip(output).zip(units.iter_mut()).enumerate() {
-        let mut pre = P::Vector::splat(simd, input[0]) * x[0];
-        for m in 1..M {
-            pre = P::Vector::splat(simd, input[m]).mul_add(x[m], pre);
+    sums[0] = std::array::from_fn(&ends.linear);
+    let (input, output) = (input.as_chunks::<M>().0, output.as_chunks::<M>().0);
+    let (input_chunks, input_rest) = input.as_chunks::<U>();
+    let (output_chunks, output_rest) = output.as_chunks::<U>();
+    let (unit_chunks, unit_rest) = units.as_chunks_mut::<U>();
+    let whole = U * unit_chunks.len();
+    for (i, ((input, output), units)) in input_chunks
+        .iter()
+        .zip(output_chunks)
+        .zip(unit_chunks)
+        .enumerate()
+    {
+        for u in 0..U {
+            let l = i * U + u;
+            let value = act(l, weigh::<S, P, M>(simd, start(l), &input[u], &x));
+            units[u].store(value);
+            accumulate::<S, P, M>(simd, &output[u], value, &mut sums[u]);
         }
-        let value = act(l, pre);
+    }
+    for (u, ((input, output), unit)) in input_rest
+        .iter()
+        .zip(output_rest)
+        .zip(unit_rest)
+        .enumerate()
+    {
+        let value = act(
+            whole + u,
+            weigh::<S, P, M>(simd, start(whole + u), input, &x),
+        );
         unit.store(value);
-        for m in 0..M {
-            let sum = &mut sums[l % U][m];
-            *sum = P::Vector::splat(simd, output[m]).mul_add(value, *sum);
-        }
+        accumulate::<S, P, M>(simd, output, value, &mut sums[u]);
     }
     for m in 0..M {
         let mut total = sums[0][m];
         for part in &sums[1..] {
             total += part[m];
         }
-        y[m].store(total);
+        (ends.emit)(m, total);
+    }
+}
+
+/// start + Σ_m w_m x_m.
+#[inline(always)]
+fn weigh<S: Simd, P: Lanes, const M: usize>(
+    simd: S,
+    start: P::Vector<S>,
+    w: &[f32; M],
+    x: &[P::Vector<S>; M],
+) -> P::Vector<S> {
+    let mut sum = start;
+    for m in 0..M {
+        sum = P::Vector::splat(simd, w[m]).mul_add(x[m], sum);
+    }
+    sum
+}
+
+/// sums_m += w_m value.
+#[inline(always)]
+fn accumulate<S: Simd, P: Lanes, const M: usize>(
+    simd: S,
+    w: &[f32; M],
+    value: P::Vector<S>,
+    sums: &mut [P::Vector<S>; M],
+) {
+    for m in 0..M {
+        sums[m] = P::Vector::splat(simd, w[m]).mul_add(value, sums[m]);
     }
 }

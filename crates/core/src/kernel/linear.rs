@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Tape;
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, Place, Simd, SimdBase, SimdFloat, gram, gram_diagonal, lane_sums,
+    Groups, Lanes, Place, Simd, SimdBase, SimdFloat, gram, gram_diagonal, lane_sums, reduce,
 };
 use crate::theta::Layout;
 
@@ -38,35 +38,57 @@ impl Linear {
         self.c.copy_from_slice(&theta[c]);
     }
 
-    /// y ← y + A∘z + h + C s.
+    /// Entry i of A∘z + h + C s.
     #[inline(always)]
-    pub(super) fn add<S: Simd, P: Lanes>(&self, simd: S, z: &[P], s: &[P], y: &mut [P]) {
-        for ((y, z), (&a, &h)) in y.iter_mut().zip(z).zip(self.a.iter().zip(&self.h)) {
-            let linear = P::Vector::splat(simd, a).mul_add(z.load(simd), P::Vector::splat(simd, h));
-            y.store(y.load(simd) + linear);
+    pub(super) fn entry<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        z: &[P],
+        s: &[P],
+        i: usize,
+    ) -> P::Vector<S> {
+        let constant = P::Vector::splat(simd, self.h[i]);
+        let mut sum = P::Vector::splat(simd, self.a[i]).mul_add(z[i].load(simd), constant);
+        for (&c, s) in self.c[i * s.len()..].iter().zip(s) {
+            sum = P::Vector::splat(simd, c).mul_add(s.load(simd), sum);
         }
-        for (i, y) in y
-            .iter_mut()
-            .enumerate()
-            .take(if s.is_empty() { 0 } else { self.dims.latent })
-        {
-            let mut sum = y.load(simd);
-            for (&c, s) in self.c[i * s.len()..].iter().zip(s) {
-                sum = P::Vector::splat(simd, c).mul_add(s.load(simd), sum);
-            }
-            y.store(sum);
+        sum
+    }
+
+    /// Entry i of A∘d.
+    #[inline(always)]
+    pub(super) fn pulled_entry<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        d: &[P],
+        i: usize,
+    ) -> P::Vector<S> {
+        P::Vector::splat(simd, self.a[i]) * d[i].load(simd)
+    }
+
+    /// Room for dC.
+    pub(super) fn running_sums(&self) -> usize {
+        self.dims.latent * self.dims.inputs
+    }
+
+    /// Adds some steps to dC = Σ d sᵀ, which stands at the end of the running sums.
+    #[inline(always)]
+    pub(super) fn accumulate<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut Tape<P>,
+        steps: Range<usize>,
+    ) {
+        let Dims { latent, inputs, .. } = self.dims;
+        if inputs > 0 {
+            let s = &tape.s[steps.start * inputs..steps.end * inputs];
+            let d = &tape.d[steps.start * latent..steps.end * latent];
+            let first = tape.sums.len() - self.running_sums();
+            gram(simd, (s, inputs), (d, latent), &mut tape.sums[first..]);
         }
     }
 
-    /// dz ← dz + A∘d.
-    #[inline(always)]
-    pub(super) fn pull_back<S: Simd, P: Lanes>(&self, simd: S, d: &[P], dz: &mut [P]) {
-        for ((dz, d), &a) in dz.iter_mut().zip(d).zip(&self.a) {
-            dz.store(P::Vector::splat(simd, a).mul_add(d.load(simd), dz.load(simd)));
-        }
-    }
-
-    /// dA = Σ d∘z, dh = Σ d, dC = Σ d sᵀ.
+    /// dA = Σ d∘z, dh = Σ d, and dC.
     #[inline(always)]
     pub(super) fn gradient<S: Simd, P: Lanes>(
         &self,
@@ -79,12 +101,13 @@ impl Linear {
         gram_diagonal(simd, latent, (&tape.d, &tape.z), a.start, groups);
         lane_sums(simd, latent, &tape.d, h.start, groups);
         if inputs > 0 {
+            let first = tape.sums.len() - self.running_sums();
             let place = Place {
                 start: c.start,
                 row: 1,
                 col: inputs,
             };
-            gram(simd, (&tape.s, inputs), (&tape.d, latent), place, groups);
+            reduce(simd, (&tape.sums[first..], inputs), place, groups);
         }
     }
 }

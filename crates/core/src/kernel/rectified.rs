@@ -6,7 +6,9 @@ use super::linear::Linear;
 use super::{Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
-use crate::simd::{Groups, Lanes, Packed, Place, Select, Simd, SimdBase, gram, multiply_into};
+use crate::simd::{
+    Groups, Lanes, Packed, Place, Select, Simd, SimdBase, gram, multiply, multiply_into, reduce,
+};
 use crate::theta::Layout;
 
 /// The square part that PLRNNs share: W g on the way forward, Wᵀ d on the way back, dW = Σ d gᵀ.
@@ -40,16 +42,51 @@ impl Square {
         self.w_transposed.fill(|row, col| w[col * dim + row]);
     }
 
-    /// y = W g.
+    /// Emits every entry of W g + linear(i).
     #[inline(always)]
-    pub(super) fn step<S: Simd, P: Lanes>(&self, simd: S, g: &[P], y: &mut [P]) {
-        multiply_into(simd, &self.w, g, y);
+    pub(super) fn step<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        g: &[P],
+        linear: impl Fn(usize) -> P::Vector<S>,
+        mut emit: impl FnMut(usize, P::Vector<S>),
+    ) {
+        multiply(
+            simd,
+            &self.w,
+            g,
+            #[inline(always)]
+            |i, sum| emit(i, sum + linear(i)),
+        );
     }
 
     /// q = Wᵀ d.
     #[inline(always)]
     pub(super) fn pull_back<S: Simd, P: Lanes>(&self, simd: S, d: &[P], q: &mut [P]) {
         multiply_into(simd, &self.w_transposed, d, q);
+    }
+
+    /// Room for dW.
+    pub(super) fn running_sums(&self) -> usize {
+        self.dim * self.dim
+    }
+
+    /// Adds some steps to dW, which stands at the start of the running sums.
+    #[inline(always)]
+    pub(super) fn accumulate<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut Tape<P>,
+        steps: Range<usize>,
+    ) {
+        let rows = steps.start * self.dim..steps.end * self.dim;
+        let sums = &mut tape.sums[..self.dim * self.dim];
+        gram(
+            simd,
+            (&tape.d[rows.clone()], self.dim),
+            (&tape.g[rows], self.dim),
+            sums,
+        );
     }
 
     /// dW.
@@ -65,10 +102,9 @@ impl Square {
             row: self.dim,
             col: 1,
         };
-        gram(
+        reduce(
             simd,
-            (&tape.d, self.dim),
-            (&tape.g, self.dim),
+            (&tape.sums[..self.running_sums()], self.dim),
             place,
             groups,
         );
@@ -125,35 +161,53 @@ impl Kernel for Rectified {
     }
 
     #[inline(always)]
-    fn step<S: Simd, P: Lanes>(&self, simd: S, z: &[P], s: &[P], g: &mut [P], next: &mut [P]) {
+    fn step<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (z, s): (&[P], &[P]),
+        g: &mut [P],
+        emit: impl FnMut(usize, P::Vector<S>),
+    ) {
         let offset = self.offset(simd, z);
         let zero = P::Vector::splat(simd, 0.0);
         for (g, z) in g.iter_mut().zip(z) {
             g.store((z.load(simd) - offset).max(zero));
         }
-        self.square.step(simd, g, next);
-        self.linear.add(simd, z, s, next);
+        self.square
+            .step(simd, g, |i| self.linear.entry(simd, z, s, i), emit);
     }
 
     #[inline(always)]
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        at: (&[P], &[P]),
+        (_, g): (&[P], &[P]),
         d: &[P],
         q: &mut [P],
-        dz: &mut [P],
+        mut emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.square.pull_back(simd, d, q);
         let zero = P::Vector::splat(simd, 0.0);
-        for (q, g) in q.iter_mut().zip(at.1) {
+        for (q, g) in q.iter_mut().zip(g) {
             q.store(g.load(simd).simd_gt(zero).select(q.load(simd), zero));
         }
         let offset = self.offset(simd, q);
-        for (dz, q) in dz.iter_mut().zip(q.iter()) {
-            dz.store(q.load(simd) - offset);
+        for (i, q) in q.iter().enumerate() {
+            emit(
+                i,
+                q.load(simd) - offset + self.linear.pulled_entry(simd, d, i),
+            );
         }
-        self.linear.pull_back(simd, d, dz);
+    }
+
+    fn running_sums(&self) -> usize {
+        self.square.running_sums() + self.linear.running_sums()
+    }
+
+    #[inline(always)]
+    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
+        self.square.accumulate(simd, tape, steps.clone());
+        self.linear.accumulate(simd, tape, steps);
     }
 
     #[inline(always)]

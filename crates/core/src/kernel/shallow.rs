@@ -12,11 +12,13 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::layer::Layer;
+use super::layer::{Ends, Layer};
 use super::linear::Linear;
 use super::{Kernel, Tape};
 use crate::map::Dims;
-use crate::simd::{Groups, Lanes, Place, Select, Simd, SimdFloat, gram, lane_sums};
+use crate::simd::{
+    Groups, Lanes, Place, Select, Simd, SimdFloat, add_rows, gram, lane_sums, reduce,
+};
 use crate::theta::Layout;
 
 /// What a hidden unit computes from its input sum, and how its weights are folded.
@@ -108,7 +110,8 @@ impl Unit for Clipped {
     #[inline(always)]
     fn gate<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V, cotangent: V) -> V {
         let zero = V::splat(simd, 0.0);
-        let open = value.simd_gt(zero) & value.simd_lt(V::splat(simd, 1.0));
+        // v − v² > 0 exactly where 0 < v < 1: one comparison.
+        let open = (-value).mul_add(value, value).simd_gt(zero);
         open.select(cotangent, zero)
     }
 
@@ -240,56 +243,98 @@ impl<U: Unit> Kernel for Shallow<U> {
     }
 
     #[inline(always)]
-    fn step<S: Simd, P: Lanes>(&self, simd: S, z: &[P], s: &[P], g: &mut [P], next: &mut [P]) {
+    fn step<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (z, s): (&[P], &[P]),
+        g: &mut [P],
+        emit: impl FnMut(usize, P::Vector<S>),
+    ) {
+        let linear = |m: usize| self.linear.entry(simd, z, s, m);
         self.layer.step(
             simd,
             z,
             g,
-            next,
             #[inline(always)]
             |pre| U::value(simd, pre),
+            Ends { linear, emit },
         );
-        self.linear.add(simd, z, s, next);
     }
 
     #[inline(always)]
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        at: (&[P], &[P]),
+        (_, g): (&[P], &[P]),
         d: &[P],
         q: &mut [P],
-        dz: &mut [P],
+        emit: impl FnMut(usize, P::Vector<S>),
     ) {
+        let linear = |m: usize| self.linear.pulled_entry(simd, d, m);
         self.layer.pull_back(
             simd,
-            (at.1, d),
+            (g, d),
             q,
-            dz,
             #[inline(always)]
             |value, cotangent| U::gate(simd, value, cotangent),
+            Ends { linear, emit },
         );
-        self.linear.pull_back(simd, d, dz);
+    }
+
+    /// Ĝ1 (L × M), then Ĝ2 (L × M), then Σ q (L), then dC.
+    fn running_sums(&self) -> usize {
+        (2 * self.dims.latent + 1) * self.dims.hidden + self.linear.running_sums()
+    }
+
+    #[inline(always)]
+    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
+        let Dims { latent, hidden, .. } = self.dims;
+        let (small, large) = (
+            steps.start * latent..steps.end * latent,
+            steps.start * hidden..steps.end * hidden,
+        );
+        let (w1, rest) = tape.sums.split_at_mut(latent * hidden);
+        let g = &tape.g[large.clone()];
+        gram(simd, (&tape.d[small.clone()], latent), (g, hidden), w1);
+        let w2 = &mut rest[..latent * hidden];
+        let q = &tape.q[..large.len()];
+        gram(simd, (&tape.z[small], latent), (q, hidden), w2);
+        if U::THRESHOLD_IS_BIAS {
+            let bias = &mut rest[latent * hidden..][..hidden];
+            add_rows(simd, q, bias);
+        }
+        self.linear.accumulate(simd, tape, steps);
     }
 
     #[inline(always)]
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
         let Dims { latent, hidden, .. } = self.dims;
         self.linear.gradient(simd, tape, groups);
-        let w1 = Place {
-            start: self.w1.start,
-            row: hidden,
-            col: 1,
-        };
-        gram(simd, (&tape.d, latent), (&tape.g, hidden), w1, groups);
-        let w2 = Place {
-            start: self.w2.start,
-            row: 1,
-            col: latent,
-        };
-        gram(simd, (&tape.z, latent), (&tape.q, hidden), w2, groups);
+        let (w1, rest) = tape.sums.split_at(latent * hidden);
+        let w2 = &rest[..latent * hidden];
+        reduce(
+            simd,
+            (w1, latent),
+            Place {
+                start: self.w1.start,
+                row: hidden,
+                col: 1,
+            },
+            groups,
+        );
+        reduce(
+            simd,
+            (w2, latent),
+            Place {
+                start: self.w2.start,
+                row: 1,
+                col: latent,
+            },
+            groups,
+        );
         if U::THRESHOLD_IS_BIAS {
-            lane_sums(simd, hidden, &tape.q, self.h2.start, groups);
+            let bias = &rest[latent * hidden..][..hidden];
+            lane_sums(simd, hidden, bias, self.h2.start, groups);
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Observation, ObservationKind, PseudoInverse};
 use crate::simd::{
-    Groups, Lanes, Packed, Place, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_into,
+    Groups, Lanes, Packed, Place, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_into, reduce,
 };
 use crate::theta::Layout;
 
@@ -179,13 +179,13 @@ impl ObservationLanes {
         }
     }
 
-    /// dB = Σ e zᵀ, db = Σ e from the residuals of states z.
+    /// dB = Σ e zᵀ, db = Σ e from the residuals of states z; `room` has N × M places.
     #[inline(always)]
     pub(crate) fn gradient<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        z: &[P],
-        e: &[P],
+        (z, e): (&[P], &[P]),
+        room: &mut [P],
         groups: &mut Groups<'_>,
     ) {
         if self.is_identity() {
@@ -193,52 +193,48 @@ impl ObservationLanes {
         }
         let (n, m) = (self.model.dim_obs, self.model.latent);
         let [_, b, bias] = self.places.clone();
-        gram(
-            simd,
-            (z, m),
-            (e, n),
-            Place {
-                start: b.start,
-                row: 1,
-                col: m,
-            },
-            groups,
-        );
+        let place = Place {
+            start: b.start,
+            row: 1,
+            col: m,
+        };
+        room.fill(P::ZERO);
+        gram(simd, (z, m), (e, n), room);
+        reduce(simd, (room, m), place, groups);
         if !bias.is_empty() {
             lane_sums(simd, n, e, bias.start, groups);
         }
     }
 
     /// From cotangents d of inferred states (steps × M) and their observations x (steps × N): dL of the identity;
-    /// P̄ and Σ d, behind θ, of a linear model.
+    /// P̄ and Σ d, behind θ, of a linear model. `room` has N × M places.
     #[inline(always)]
     pub(crate) fn infer_gradient<S: Simd, P: Lanes>(
         &self,
         simd: S,
         (d, x): (&[P], &[P]),
-        behind: usize,
-        groups: &mut Groups<'_>,
+        room: &mut [P],
+        (behind, groups): (usize, &mut Groups<'_>),
     ) {
         let (n, m) = (self.model.dim_obs, self.model.latent);
+        room.fill(P::ZERO);
         if self.is_identity() {
             let place = Place {
                 start: self.places[0].start,
                 row: 1,
                 col: n,
             };
-            gram(simd, (x, n), (&d[n..], m - n), place, groups);
+            let room = &mut room[..n * (m - n)];
+            gram(simd, (x, n), (&d[n..], m - n), room);
+            reduce(simd, (room, n), place, groups);
         } else {
-            gram(
-                simd,
-                (d, m),
-                (x, n),
-                Place {
-                    start: behind,
-                    row: n,
-                    col: 1,
-                },
-                groups,
-            );
+            let place = Place {
+                start: behind,
+                row: n,
+                col: 1,
+            };
+            gram(simd, (d, m), (x, n), room);
+            reduce(simd, (room, m), place, groups);
             lane_sums(simd, m, d, behind + m * n, groups);
         }
     }

@@ -1,7 +1,7 @@
 //! G = Σ_t d_t a_tᵀ over the steps of a window and the lanes of a vector: what weight gradients are made of.
 //!
 //! d has `short` features a step, a has `long`. Blocks of MR × LR entries are summed over all steps in registers,
-//! twelve to fifteen at a time, then over the lanes of each group. The long operand is the outer loop: its block
+//! up to twelve at a time, then over the lanes of each group. The long operand is the outer loop: its block
 //! stays in the first-level cache while the short one is walked.
 
 use fearless_simd::Simd;
@@ -40,36 +40,30 @@ impl Place {
     }
 }
 
-/// Puts Σ_t Σ_{lanes} d[t][i] a[t][j] at place (i, j), for every pair of features. Not inlined: one copy serves all
+/// sums[j][i] += Σ_t d[t][i] a[t][j], lane by lane, for every pair of features. Not inlined: one copy serves all
 /// callers of an instruction set.
-pub(crate) fn gram<S: Simd, P: Lanes>(
-    simd: S,
-    d: (&[P], usize),
-    a: (&[P], usize),
-    place: Place,
-    groups: &mut Groups<'_>,
-) {
+pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: (&[P], usize), a: (&[P], usize), sums: &mut [P]) {
     simd.vectorize(
         #[inline(always)]
         || {
             let (short, long) = (d.1, a.1);
+            // Five rows and three columns of sums would not fit into sixteen registers.
+            let most = if short == 5 { 2 } else { 3 };
             let mut j = 0;
             while j < long {
-                let wide = if long - j >= 3 { 3 } else { 1 };
+                let wide = if long - j >= most { most } else { 1 };
                 let mut i = 0;
                 while i < short {
-                    let at = Block { i, j, place };
                     i += match (short - i, wide) {
-                        (1, 3) => block::<S, P, 1, 3>(simd, d, a, at, groups),
-                        (2, 3) => block::<S, P, 2, 3>(simd, d, a, at, groups),
-                        (3, 3) => block::<S, P, 3, 3>(simd, d, a, at, groups),
-                        (5, 3) => block::<S, P, 5, 3>(simd, d, a, at, groups),
-                        (_, 3) => block::<S, P, 4, 3>(simd, d, a, at, groups),
-                        (1, _) => block::<S, P, 1, 1>(simd, d, a, at, groups),
-                        (2, _) => block::<S, P, 2, 1>(simd, d, a, at, groups),
-                        (3, _) => block::<S, P, 3, 1>(simd, d, a, at, groups),
-                        (5, _) => block::<S, P, 5, 1>(simd, d, a, at, groups),
-                        _ => block::<S, P, 4, 1>(simd, d, a, at, groups),
+                        (5, 2) => block::<S, P, 5, 2>(simd, d, a, (i, j), sums),
+                        (1, 3) => block::<S, P, 1, 3>(simd, d, a, (i, j), sums),
+                        (2, 3) => block::<S, P, 2, 3>(simd, d, a, (i, j), sums),
+                        (3, 3) => block::<S, P, 3, 3>(simd, d, a, (i, j), sums),
+                        (_, 3) => block::<S, P, 4, 3>(simd, d, a, (i, j), sums),
+                        (1, _) => block::<S, P, 1, 1>(simd, d, a, (i, j), sums),
+                        (2, _) => block::<S, P, 2, 1>(simd, d, a, (i, j), sums),
+                        (3, _) => block::<S, P, 3, 1>(simd, d, a, (i, j), sums),
+                        _ => block::<S, P, 4, 1>(simd, d, a, (i, j), sums),
                     };
                 }
                 j += wide;
@@ -78,24 +72,21 @@ pub(crate) fn gram<S: Simd, P: Lanes>(
     );
 }
 
-/// Which block of a matrix.
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    i: usize,
-    j: usize,
-    place: Place,
-}
-
-/// One block; gives back its height.
+/// The block of sums from (i, j) on; gives back its height.
 #[inline(always)]
 fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
     simd: S,
     (d, short): (&[P], usize),
     (a, long): (&[P], usize),
-    Block { i, j, place }: Block,
-    groups: &mut Groups<'_>,
+    (i, j): (usize, usize),
+    to: &mut [P],
 ) -> usize {
     let mut sums = [[P::Vector::splat(simd, 0.0); LR]; MR];
+    for r in 0..MR {
+        for c in 0..LR {
+            sums[r][c] = to[(j + c) * short + i + r].load(simd);
+        }
+    }
     for (d, a) in d.chunks_exact(short).zip(a.chunks_exact(long)) {
         let (d, a) = (&d[i..i + MR], &a[j..j + LR]);
         let a: [P::Vector<S>; LR] = std::array::from_fn(
@@ -109,12 +100,45 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
             }
         }
     }
-    for (r, row) in sums.iter().enumerate() {
-        for (c, &sum) in row.iter().enumerate() {
-            groups.put(place.of(i + r, j + c), P::group_sums(sum));
+    for r in 0..MR {
+        for c in 0..LR {
+            to[(j + c) * short + i + r].store(sums[r][c]);
         }
     }
     MR
+}
+
+/// sums[i] += Σ_t a[t][i], lane by lane.
+pub(crate) fn add_rows<S: Simd, P: Lanes>(simd: S, a: &[P], sums: &mut [P]) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for row in a.chunks_exact(sums.len()) {
+                for (sum, a) in sums.iter_mut().zip(row) {
+                    sum.store(sum.load(simd) + a.load(simd));
+                }
+            }
+        },
+    );
+}
+
+/// Puts the lanes' sums of sums[j][i] at place (i, j).
+pub(crate) fn reduce<S: Simd, P: Lanes>(
+    simd: S,
+    (sums, short): (&[P], usize),
+    place: Place,
+    groups: &mut Groups<'_>,
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for (j, column) in sums.chunks_exact(short).enumerate() {
+                for (i, sum) in column.iter().enumerate() {
+                    groups.put(place.of(i, j), P::group_sums(sum.load(simd)));
+                }
+            }
+        },
+    );
 }
 
 /// Puts Σ_t Σ_{lanes} d[t][i] a[t][i] at start + i: the diagonal of [`gram`].

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::forcing::{Forcing, ForcingGradient};
-use crate::kernel::{Kernel, Tape};
+use crate::kernel::{Kernel, Tape, chunk_of};
 use crate::map::Dims;
 use crate::observation::{Observation, ObservationLanes, Residuals};
 use crate::simd::{Groups, Lanes, Simd, SimdBase, SimdFloat, Task};
@@ -27,6 +27,8 @@ pub(crate) struct Sweep<P> {
     /// Cotangents of inferred states, T × M: row 0 of the initial state, others of teacher signals.
     inferred: Vec<P>,
     residuals: Residuals<P>,
+    /// Sums over the window for the observation model's gradients, N × M.
+    room: Vec<P>,
     /// What the map leaves behind.
     pub(crate) tape: Tape<P>,
 }
@@ -41,7 +43,7 @@ pub(crate) struct Forced {
 impl<P: Lanes> Sweep<P> {
     pub(crate) fn new(
         dims: Dims,
-        units: usize,
+        kernel: &impl Kernel,
         observation: Observation,
         window: usize,
     ) -> Sweep<P> {
@@ -55,7 +57,8 @@ impl<P: Lanes> Sweep<P> {
             z: vec![P::ZERO; window * dims.latent],
             inferred: vec![P::ZERO; window * dims.latent],
             residuals: Residuals::new(observation, window),
-            tape: Tape::new(dims, units, window),
+            room: vec![P::ZERO; observation.dim_obs * observation.latent],
+            tape: Tape::new(dims, kernel, window),
         }
     }
 
@@ -122,33 +125,25 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
         let width = observation.forced();
         for t in 0..*window {
             let (before, after) = tape.z.split_at_mut((t + 1) * m);
-            let next = &mut z[t * m..][..m];
-            let s = &tape.s[t * k..][..k];
-            self.kernel
-                .step(simd, &before[t * m..], s, &mut tape.g[t * u..][..u], next);
-            if t + 1 < *window {
-                let gain = self.forced.forcing.gain(t + 1);
-                force(
-                    simd,
-                    gain,
-                    next,
-                    &teacher[(t + 1) * width..][..width],
-                    &mut after[..m],
-                );
-            }
+            let (before, next) = (&before[t * m..], &mut z[t * m..][..m]);
+            let (s, g) = (&tape.s[t * k..][..k], &mut tape.g[t * u..][..u]);
+            let teacher = &teacher[(t + 1) * width..][..width];
+            let gain = P::Vector::splat(simd, self.forced.forcing.gain(t + 1));
+            let after = &mut after[..m];
+            self.kernel.step(
+                simd,
+                (before, s),
+                g,
+                #[inline(always)]
+                |i, z| {
+                    next[i].store(z);
+                    // z̃ = z + α (ẑ − z) in the leading states that have a teacher.
+                    let toward = |teacher: &P| gain.mul_add(teacher.load(simd) - z, z);
+                    after[i].store(teacher.get(i).map_or(z, toward));
+                },
+            );
         }
     }
-}
-
-/// z̃ = z + α (ẑ − z) in the leading states that have a teacher.
-#[inline(always)]
-fn force<S: Simd, P: Lanes>(simd: S, alpha: f32, z: &[P], teacher: &[P], to: &mut [P]) {
-    let alpha = P::Vector::splat(simd, alpha);
-    for ((to, z), teacher) in to.iter_mut().zip(z).zip(teacher) {
-        let z = z.load(simd);
-        to.store(alpha.mul_add(teacher.load(simd) - z, z));
-    }
-    to[teacher.len()..].copy_from_slice(&z[teacher.len()..]);
 }
 
 /// Residuals of the states before forcing.
@@ -190,63 +185,62 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
     fn run<S: Simd>(mut self, simd: S) {
         let Sweep {
             dims,
-            observation,
             window,
+            residuals,
+            tape,
+            ..
+        } = &mut *self.sweep;
+        let (window, last) = (*window, (*window - 1) * dims.latent);
+        tape.sums.fill(P::ZERO);
+        tape.d[last..].copy_from_slice(&residuals.r[last..]);
+        let chunk = chunk_of::<P>(self.kernel.units(), window);
+        for end in (1..=window).rev().step_by(chunk) {
+            let start = end.saturating_sub(chunk);
+            for t in (start..end).rev() {
+                self.step_back(simd, t, t - start);
+            }
+            self.kernel
+                .accumulate(simd, &mut self.sweep.tape, start..end);
+        }
+        self.kernel
+            .gradient(simd, &self.sweep.tape, &mut self.groups);
+    }
+}
+
+impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
+    /// From δ_{t+1} to δ_t: of the cotangent of z̃_t, the part 1 − α passes to z_t and the part α to the teacher. The
+    /// initial state is all teacher.
+    #[inline(always)]
+    fn step_back<S: Simd>(&mut self, simd: S, t: usize, in_chunk: usize) {
+        let Sweep {
+            dims,
+            observation,
             residuals,
             inferred,
             tape,
             ..
-        } = self.sweep;
-        let (m, u, last) = (
-            dims.latent,
-            self.kernel.units(),
-            (*window - 1) * dims.latent,
+        } = &mut *self.sweep;
+        let (m, u, width) = (dims.latent, self.kernel.units(), observation.forced());
+        let (earlier, d) = tape.d.split_at_mut(t * m);
+        let (z, g) = (&tape.z[t * m..][..m], &tape.g[t * u..][..u]);
+        let before = t.saturating_sub(1) * m;
+        let (r, to_teacher) = (&residuals.r[before..][..m], &mut inferred[t * m..][..m]);
+        let gain = self.forced.forcing.gain(t);
+        self.kernel.pull_back(
+            simd,
+            (z, g),
+            &d[..m],
+            &mut tape.q[in_chunk * u..][..u],
+            #[inline(always)]
+            |i, dz| match earlier.get_mut(before + i) {
+                None => to_teacher[i].store(dz),
+                Some(d) => {
+                    let alpha = if i < width { gain } else { 0.0 };
+                    to_teacher[i].store(P::Vector::splat(simd, alpha) * dz);
+                    d.store(P::Vector::splat(simd, 1.0 - alpha).mul_add(dz, r[i].load(simd)));
+                }
+            },
         );
-        tape.d[last..].copy_from_slice(&residuals.r[last..]);
-        for t in (0..*window).rev() {
-            let (earlier, d) = tape.d.split_at_mut(t * m);
-            let (z, g, q) = (
-                &tape.z[t * m..][..m],
-                &tape.g[t * u..][..u],
-                &mut tape.q[t * u..][..u],
-            );
-            let dz = &mut inferred[t * m..][..m];
-            self.kernel.pull_back(simd, (z, g), &d[..m], q, dz);
-            if t > 0 {
-                let (gain, r) = (
-                    self.forced.forcing.gain(t),
-                    &residuals.r[(t - 1) * m..][..m],
-                );
-                release(
-                    simd,
-                    gain,
-                    observation.forced(),
-                    r,
-                    dz,
-                    &mut earlier[(t - 1) * m..],
-                );
-            }
-        }
-        self.kernel.gradient(simd, tape, &mut self.groups);
-    }
-}
-
-/// d = r + (1 − α) dz in the forced states, r + dz in the others; dz becomes α dz, the teacher's cotangent.
-#[inline(always)]
-fn release<S: Simd, P: Lanes>(
-    simd: S,
-    alpha: f32,
-    forced: usize,
-    r: &[P],
-    dz: &mut [P],
-    d: &mut [P],
-) {
-    let vector = |v: f32| P::Vector::splat(simd, v);
-    for (i, ((d, r), dz)) in d.iter_mut().zip(r).zip(dz).enumerate() {
-        let alpha = if i < forced { alpha } else { 0.0 };
-        let pulled = dz.load(simd);
-        d.store(vector(1.0 - alpha).mul_add(pulled, r.load(simd)));
-        dz.store(vector(alpha) * pulled);
     }
 }
 
@@ -273,10 +267,11 @@ impl<P: Lanes> Task for ObservationGradient<'_, P> {
             z,
             inferred,
             residuals,
+            room,
             ..
         } = self.sweep;
         self.observation
-            .gradient(simd, z, &residuals.e, &mut self.groups);
+            .gradient(simd, (z, &residuals.e), room, &mut self.groups);
         let steps = match self.forced.gradient {
             ForcingGradient::Detached => 1,
             ForcingGradient::Full if observation.forced() < dims.latent => 1,
@@ -287,6 +282,6 @@ impl<P: Lanes> Task for ObservationGradient<'_, P> {
             &x[..steps * observation.dim_obs],
         );
         self.observation
-            .infer_gradient(simd, (d, x), self.behind, &mut self.groups);
+            .infer_gradient(simd, (d, x), room, (self.behind, &mut self.groups));
     }
 }

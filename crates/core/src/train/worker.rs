@@ -103,8 +103,9 @@ struct Worker<'a, K, P> {
     map: Box<dyn Map>,
     penalties: Penalties,
     shared: Shared<K>,
-    /// The packs of lanes that this worker sweeps, with their buffers.
-    packs: Vec<(usize, Sweep<P>)>,
+    /// The packs of lanes that this worker sweeps, one after another in the same buffers.
+    packs: Vec<usize>,
+    sweep: Sweep<P>,
     starts: Vec<usize>,
     gradient: Vec<f32>,
     state: State,
@@ -132,17 +133,15 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             architecture,
         } = job;
         let shared = Shared::new(job, make);
-        let sweep = || {
-            Sweep::new(
-                architecture.dims,
-                shared.kernel.units(),
-                architecture.observation,
-                windows.window(),
-            )
-        };
+        let window = windows.window();
+        let sweep = Sweep::new(
+            architecture.dims,
+            &shared.kernel,
+            architecture.observation,
+            window,
+        );
         let packs = (rank..plan.batch.div_ceil(P::WIDTH))
             .step_by(workers)
-            .map(|pack| (pack, sweep()))
             .collect();
         let map = (architecture.info.build)(architecture.dims);
         let layout = architecture.layout();
@@ -159,6 +158,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             ),
             map,
             packs,
+            sweep,
             starts: vec![0; plan.batch],
             gradient: vec![0.0; shared.gradient_len()],
             shared,
@@ -239,21 +239,21 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
 
     /// Sweeps this worker's packs, then gathers the gradient of the whole batch.
     fn gradient(&mut self, exchange: &Exchange) -> Measured {
-        let mut packs = mem::take(&mut self.packs);
-        for (pack, sweep) in &mut packs {
-            self.load(*pack, sweep);
-            self.sweep(*pack, sweep, &mut exchange.write(self.state.update, *pack));
+        for i in 0..self.packs.len() {
+            let pack = self.packs[i];
+            self.load(pack);
+            self.sweep_pack(pack, &mut exchange.write(self.state.update, pack));
         }
-        self.packs = packs;
         exchange.meet();
         self.gather(exchange)
     }
 
     /// Fills the lanes of a pack with windows; lanes beyond the batch repeat the last window and count nothing.
-    fn load(&self, pack: usize, sweep: &mut Sweep<P>) {
+    fn load(&mut self, pack: usize) {
         let Job { plan, windows, .. } = self.job;
         let (n, k, t) = (windows.dim_obs(), windows.dim_input(), windows.window());
         let weight = 2.0 / (n * plan.batch * t) as f32;
+        let sweep = &mut self.sweep;
         for lane in 0..P::WIDTH {
             let window = pack * P::WIDTH + lane;
             sweep.weight.lanes_mut()[lane] = if window < plan.batch { weight } else { 0.0 };
@@ -265,15 +265,15 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
                 lane,
                 &mut sweep.tape.s,
             );
-            if plan.noise > 0.0 {
-                self.add_noise(window, lane, sweep);
-            }
+        }
+        if plan.noise > 0.0 {
+            (0..P::WIDTH).for_each(|lane| self.add_noise(pack * P::WIDTH + lane, lane));
         }
     }
 
     /// Noise of a window, from a place in its stream that follows from the update and the window.
-    fn add_noise(&self, window: usize, lane: usize, sweep: &mut Sweep<P>) {
-        let plan = self.job.plan;
+    fn add_noise(&mut self, window: usize, lane: usize) {
+        let (plan, sweep) = (self.job.plan, &mut self.sweep);
         let mut rng = Rng::new(plan.seed, Stream::Noise);
         // Two 64-bit draws, four words, a normal number.
         let before = u128::from(self.state.update) * plan.batch as u128 + window as u128;
@@ -283,9 +283,10 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         }
     }
 
-    fn sweep(&self, pack: usize, sweep: &mut Sweep<P>, slot: &mut Slot) {
+    fn sweep_pack(&mut self, pack: usize, slot: &mut Slot) {
         let plan = self.job.plan;
-        let (isa, kernel, observation) = (plan.isa, &self.shared.kernel, &self.shared.observation);
+        let (isa, sweep) = (plan.isa, &mut self.sweep);
+        let (kernel, observation) = (&self.shared.kernel, &self.shared.observation);
         let forced = Forced {
             forcing: plan.forcing,
             gradient: plan.forcing_gradient,
