@@ -290,8 +290,10 @@ fn compare_to_scale(law: &'static str, found: &[f64], expected: &[f64], allowed:
             format!("{} entries, expected {}", found.len(), expected.len()),
         );
     }
-    // Written so that NaN breaks the law.
-    let differs = |&i: &usize| !((found[i] - expected[i]).abs() <= allowed);
+    let differs = |&i: &usize| {
+        let difference = (found[i] - expected[i]).abs();
+        difference > allowed || difference.is_nan()
+    };
     match (0..found.len()).find(differs) {
         Some(i) => broken(
             law,

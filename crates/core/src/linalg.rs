@@ -100,8 +100,7 @@ fn cholesky(a: &mut [f64], n: usize, smallest: f64) -> bool {
     let largest = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
     for j in 0..n {
         let pivot = a[j * n + j] - (0..j).map(|k| a[j * n + k] * a[j * n + k]).sum::<f64>();
-        // Written so that NaN fails too.
-        if !(pivot > smallest * largest) {
+        if pivot <= smallest * largest || pivot.is_nan() {
             return false;
         }
         let root = pivot.sqrt();
@@ -180,8 +179,7 @@ impl SymmetricEigen {
             };
             let squares = self.a.iter().enumerate().map(square);
             let (on, off) = squares.fold((0.0, 0.0), |sum, (on, off)| (sum.0 + on, sum.1 + off));
-            // Written so that NaN stops too.
-            if !(off > f64::EPSILON * f64::EPSILON * on) {
+            if off <= f64::EPSILON * f64::EPSILON * on || off.is_nan() {
                 break;
             }
             for p in 0..n {

@@ -1,0 +1,416 @@
+//! Every kernel has the loss and the gradient of the plain reference, for every observation model and forcing; lanes,
+//! threads and instruction sets change nothing.
+
+mod common;
+
+use attractor_core::forcing::{Forcing, ForcingGradient};
+use attractor_core::laws::{self, Verdict};
+use attractor_core::map::{Dims, MODELS, ModelInfo};
+use attractor_core::model::{Architecture, Model};
+use attractor_core::observation::{ObservationKind, ObservationStart};
+use attractor_core::optim::Schedule;
+use attractor_core::penalty::PenaltyWeights;
+use attractor_core::reference::{self, Batch};
+use attractor_core::rng::{Rng, Stream};
+use attractor_core::series::{Channel, Series, Step, Trajectory};
+use attractor_core::simd::Isa;
+use attractor_core::train::{self, Plan};
+use attractor_core::windows::Windows;
+use common::{for_all, sizes};
+use proptest::prelude::*;
+
+/// Gradients in f32 against f64: rounding of 6e-8 a step, grown by the map over a window of up to nine steps and
+/// averaged over the windows, stays below this relative to the largest entry.
+const F32: f64 = 3e-5;
+
+/// A training situation: a model on a wavy series with inputs.
+struct Situation {
+    architecture: Architecture,
+    series: Series,
+    windows: Windows,
+    plan: Plan,
+    theta: Vec<f32>,
+    starts: Vec<usize>,
+}
+
+impl Situation {
+    fn new(
+        info: &'static ModelInfo,
+        kind: ObservationKind,
+        sizes: (Dims, usize),
+        batch: usize,
+        window: usize,
+    ) -> Situation {
+        let (dims, dim_obs) = sizes;
+        let rows = 80;
+        let wave = |i: usize, n: usize, f: f64| {
+            ((i / n) as f64 * (0.3 + 0.1 * f) + 2.0 * (i % n) as f64).sin()
+        };
+        let trajectory = Trajectory {
+            s: (0..rows * dims.inputs)
+                .map(|i| wave(i, dims.inputs, 3.0))
+                .collect(),
+            ..Trajectory::new((0..rows * dim_obs).map(|i| wave(i, dim_obs, 1.0)).collect())
+        };
+        let (channels, inputs) = (
+            Channel::numbered("x", dim_obs),
+            Channel::numbered("s", dims.inputs),
+        );
+        let series = Series::new(channels, inputs, Step::default(), vec![trajectory])
+            .expect("the waves are a series");
+        let architecture = Architecture::new(info, dims, kind, dim_obs).expect("the sizes fit");
+        let model = Model::start(architecture, ObservationStart::Random, &series, 11);
+        let mut rng = Rng::new(9, Stream::Parameters);
+        let theta = model
+            .theta()
+            .iter()
+            .map(|&v| v + 0.2 * rng.normal() as f32)
+            .collect();
+        let plan = Plan {
+            batch,
+            schedule: Schedule {
+                start: 1e-3,
+                end: 1e-4,
+                epochs: 2,
+                batches_per_epoch: 3,
+            },
+            forcing: Forcing::Generalized { alpha: 0.3 },
+            forcing_gradient: ForcingGradient::Detached,
+            penalties: PenaltyWeights::default(),
+            clip_norm: None,
+            noise: 0.0,
+            seed: 3,
+            threads: 1,
+            isa: Isa::detect(),
+        };
+        let windows = Windows::new(&series, window).expect("the window fits");
+        let starts = (0..batch).map(|i| i * 13 % (rows - window)).collect();
+        Situation {
+            architecture,
+            series,
+            windows,
+            plan,
+            theta,
+            starts,
+        }
+    }
+
+    fn gradient(&self, starts: &[usize]) -> (f64, Vec<f64>) {
+        let plan = Plan {
+            batch: starts.len(),
+            ..self.plan.clone()
+        };
+        let (loss, gradient) = train::loss_and_gradient(
+            &plan,
+            &self.windows,
+            &self.architecture,
+            &self.theta,
+            starts,
+        );
+        (loss, gradient.into_iter().map(f64::from).collect())
+    }
+
+    /// The kernels' loss and gradient against the reference and its central differences.
+    fn check(&self) -> Verdict {
+        let theta: Vec<f64> = self.theta.iter().map(|&v| f64::from(v)).collect();
+        let batch = Batch {
+            series: &self.series,
+            window: self.windows.window(),
+            starts: &self.starts,
+            forcing: self.plan.forcing,
+        };
+        let value = |moved: &[f64]| match self.plan.forcing_gradient {
+            ForcingGradient::Detached => reference::loss(&self.architecture, moved, &theta, &batch),
+            ForcingGradient::Full => reference::loss(&self.architecture, moved, moved, &batch),
+        };
+        let (loss, mut gradient) = self.gradient(&self.starts);
+        laws::compare_relative(
+            "the loss is the reference's",
+            &[loss],
+            &[value(&theta)],
+            F32,
+        )?;
+        self.restore_frozen(&value, &theta, &mut gradient);
+        laws::gradient_matches_differences(
+            "the gradient is the reference's",
+            &value,
+            &theta,
+            &gradient,
+            F32,
+        )
+    }
+
+    /// The diagonal of W does not move in training; its entries are not part of the comparison.
+    fn restore_frozen(&self, value: &dyn Fn(&[f64]) -> f64, theta: &[f64], gradient: &mut [f64]) {
+        let layout = self.architecture.layout();
+        let (place, m) = (layout.range("W"), self.architecture.dims.latent);
+        for i in place.step_by(m + 1) {
+            assert_eq!(gradient[i], 0.0, "the diagonal of W is frozen");
+            let mut moved = theta.to_vec();
+            moved[i] += 1e-6;
+            gradient[i] = (value(&moved) - value(theta)) / 1e-6;
+        }
+    }
+}
+
+fn situations() -> impl Strategy<Value = (Dims, usize, usize, usize)> {
+    let batch = prop_oneof![Just(1usize), Just(8), Just(16), Just(17), 1usize..20];
+    (sizes(), 1usize..8, batch, 1usize..9)
+}
+
+#[test]
+fn every_kernel_has_the_gradient_of_the_reference_through_a_linear_observation() {
+    for info in MODELS {
+        for kind in [ObservationKind::Linear, ObservationKind::LinearWithBias] {
+            for_all(12, situations(), |(dims, dim_obs, batch, window)| {
+                Situation::new(info, kind, (dims, dim_obs), batch, window).check()
+            });
+        }
+    }
+}
+
+#[test]
+fn every_kernel_has_the_gradient_of_the_reference_through_the_identity() {
+    for info in MODELS {
+        for_all(12, situations(), |(dims, dim_obs, batch, window)| {
+            let sizes = (dims, dim_obs.min(dims.latent));
+            Situation::new(info, ObservationKind::Identity, sizes, batch, window).check()
+        });
+    }
+}
+
+#[test]
+fn every_forcing_has_the_gradient_of_the_reference() {
+    let schemes = [
+        Forcing::None,
+        Forcing::Generalized { alpha: 0.0 },
+        Forcing::Generalized { alpha: 1.0 },
+        Forcing::Sparse { interval: 1 },
+        Forcing::Sparse { interval: 3 },
+    ];
+    for forcing in schemes {
+        for (gradient, kind) in [
+            (ForcingGradient::Detached, ObservationKind::Linear),
+            (ForcingGradient::Full, ObservationKind::Linear),
+            (ForcingGradient::Full, ObservationKind::LinearWithBias),
+            (ForcingGradient::Full, ObservationKind::Identity),
+        ] {
+            let sizes = (
+                Dims {
+                    latent: 4,
+                    hidden: 7,
+                    inputs: 1,
+                },
+                3,
+            );
+            let mut situation = Situation::new(MODELS[0], kind, sizes, 17, 7);
+            situation.plan.forcing = forcing;
+            situation.plan.forcing_gradient = gradient;
+            situation.check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_wrong_gradient_is_caught() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
+    situation.check().unwrap();
+    // Claims the full gradient, computes the detached one.
+    let theta: Vec<f64> = situation.theta.iter().map(|&v| f64::from(v)).collect();
+    let (_, detached) = situation.gradient(&situation.starts);
+    situation.plan.forcing_gradient = ForcingGradient::Full;
+    let batch = Batch {
+        series: &situation.series,
+        window: 6,
+        starts: &situation.starts,
+        forcing: situation.plan.forcing,
+    };
+    let full = |moved: &[f64]| reference::loss(&situation.architecture, moved, moved, &batch);
+    assert!(laws::gradient_matches_differences("wrong", &full, &theta, &detached, F32).is_err());
+}
+
+#[test]
+fn all_instruction_sets_agree() {
+    for info in MODELS {
+        let sizes = (
+            Dims {
+                latent: 9,
+                hidden: 30,
+                inputs: 1,
+            },
+            9,
+        );
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 16, 9);
+        for isa in Isa::available() {
+            situation.plan.isa = isa;
+            situation
+                .check()
+                .unwrap_or_else(|broken| panic!("{} with {}: {broken}", info.entry.id, isa.name()));
+        }
+    }
+}
+
+#[test]
+fn lanes_do_not_see_each_other() {
+    for info in MODELS {
+        let sizes = (
+            Dims {
+                latent: 3,
+                hidden: 5,
+                inputs: 1,
+            },
+            3,
+        );
+        let situation = Situation::new(info, ObservationKind::Linear, sizes, 17, 6);
+        let of_batch = |starts: &[usize]| situation.gradient(starts).1;
+        laws::lanes_are_independent(&of_batch, &situation.starts, F32).unwrap();
+        let mixed = |starts: &[usize]| {
+            let mut starts = starts.to_vec();
+            let last = starts.len() - 1;
+            starts[last] = starts[0];
+            situation.gradient(&starts).1
+        };
+        assert!(
+            laws::lanes_are_independent(&mixed, &situation.starts, F32).is_err(),
+            "the law must tell mixed lanes"
+        );
+    }
+}
+
+#[test]
+fn full_forcing_decouples_the_steps() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut whole = Situation::new(MODELS[0], ObservationKind::Identity, sizes, 4, 8);
+    whole.plan.forcing = Forcing::Generalized { alpha: 1.0 };
+    let steps: Vec<usize> = whole
+        .starts
+        .iter()
+        .flat_map(|&start| start..start + 8)
+        .collect();
+    let mut single = Situation::new(MODELS[0], ObservationKind::Identity, sizes, steps.len(), 1);
+    single.theta.clone_from(&whole.theta);
+    let decoupled = |whole: &Situation| {
+        laws::compare_relative(
+            "α = 1 decouples",
+            &whole.gradient(&whole.starts).1,
+            &single.gradient(&steps).1,
+            F32,
+        )
+    };
+    decoupled(&whole).unwrap();
+    whole.plan.forcing = Forcing::Generalized { alpha: 0.99 };
+    assert!(
+        decoupled(&whole).is_err(),
+        "the law must tell coupled steps"
+    );
+}
+
+#[test]
+fn no_forcing_is_plain_back_propagation() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 4, 8);
+    let mut with = |forcing| {
+        situation.plan.forcing = forcing;
+        situation.gradient(&situation.starts.clone()).1
+    };
+    let plain = with(Forcing::None);
+    assert_eq!(with(Forcing::Generalized { alpha: 0.0 }), plain);
+    assert_eq!(with(Forcing::Sparse { interval: 100 }), plain);
+    assert_ne!(with(Forcing::Generalized { alpha: 0.1 }), plain);
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    for info in MODELS {
+        let sizes = (
+            Dims {
+                latent: 3,
+                hidden: 7,
+                inputs: 1,
+            },
+            3,
+        );
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 37, 6);
+        situation.plan.noise = 0.1;
+        let mut trained = |threads| {
+            situation.plan.threads = threads;
+            let model = Model::new(situation.architecture, situation.theta.clone());
+            let from = train::State::new(&model);
+            let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
+            train::train(
+                &situation.plan,
+                &situation.windows,
+                &situation.architecture,
+                from,
+                watch,
+            )
+        };
+        let one = trained(1);
+        assert!(matches!(one, train::Outcome::Finished(_)));
+        for threads in [2, 3, 8] {
+            assert!(
+                trained(threads) == one,
+                "{} with {threads} threads",
+                info.entry.id
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_continued_from_a_state_ends_with_the_same_bits() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
+    situation.plan.noise = 0.1;
+    let model = Model::new(situation.architecture, situation.theta.clone());
+    let run = |from: train::State, stop_after: u64| {
+        let mut watch = |epoch: &train::Epoch, _: &train::State| {
+            if epoch.epoch == stop_after {
+                train::Control::Stop
+            } else {
+                train::Control::Continue
+            }
+        };
+        train::train(
+            &situation.plan,
+            &situation.windows,
+            &situation.architecture,
+            from,
+            &mut watch,
+        )
+    };
+    let whole = run(train::State::new(&model), 100);
+    let train::Outcome::Stopped(half) = run(train::State::new(&model), 1) else {
+        panic!("the watch stops it")
+    };
+    assert!(run(half, 100) == whole);
+}
