@@ -2,7 +2,7 @@
 //! mean and spread, how fast it forgets (autocorrelation time), how it repeats (dominant period), and a ranked list
 //! of [`Finding`]s with figures and remedies.
 //!
-//! A new check is one function of the [`Record`] and one line in [`CHECKS`]. Every check is O(T log T) a channel,
+//! A new check is one function of the [`Record`] and one line in `CHECKS`. Every check is O(T log T) a channel,
 //! and is tested on data that have the fault and on data that do not.
 
 pub mod against;

@@ -5,7 +5,7 @@
 //! with its units and a line in [`MODELS`].
 //!
 //! What is here is the plain form for analysis and for the [`laws`](crate::laws). Training runs the vector
-//! kernels of [`kernel`](crate::kernel), which must agree with it.
+//! kernels of `kernel`, which must agree with it.
 
 mod additive;
 pub mod dendritic;

@@ -1,7 +1,7 @@
 //! Vectors of lanes and the two products everything is made of, with runtime dispatch.
 //!
 //! **The batch is the vector.** Windows stand side by side in the lanes of a vector register: one feature of 8 (or
-//! 16) windows is one [`Lanes`] value, and every buffer is `[step][feature][lanes]`. Weights are broadcast, so
+//! 16) windows is one `Lanes` value, and every buffer is `[step][feature][lanes]`. Weights are broadcast, so
 //! nothing is transposed inside the loops and no lane sees another. Lanes are summed only at the end, in groups of
 //! eight and in a fixed order: the bits do not depend on how many lanes a register holds, nor on how many threads
 //! share the groups.

@@ -1,7 +1,7 @@
 //! Two recordings side by side, such as training and test: whether the second is the first, holds rows of it,
 //! continues it, or differs from it in channels, step or scale.
 //!
-//! A new comparison is one function of the [`Pair`] and one line in [`COMPARISONS`].
+//! A new comparison is one function of the `Pair` and one line in `COMPARISONS`.
 
 mod continues;
 mod same;

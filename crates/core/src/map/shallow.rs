@@ -2,9 +2,9 @@
 //!
 //! | | g_l | ∂g_l/∂u_l |
 //! |---|---|---|
-//! | plain | φ(u + h2) | 1[u + h2 > 0] |
-//! | clipped | φ(u + h2) − φ(u) | 1[u + h2 > 0] − 1[u > 0] |
-//! | tanh | tanh(u + h2) | 1 − tanh²(u + h2) |
+//! | plain | `φ(u + h2)` | `1[u + h2 > 0]` |
+//! | clipped | `φ(u + h2) − φ(u)` | `1[u + h2 > 0] − 1[u > 0]` |
+//! | tanh | `tanh(u + h2)` | `1 − tanh²(u + h2)` |
 //!
 //! where φ = max(0, ·). The clipped form is bounded: wherever |A_i| < 1 for all i, every orbit ends with
 //! ‖z‖ ≤ (√L max|h2| ‖W1‖ + ‖h1‖) / (1 − max|A|)  (Hess et al. 2023).
@@ -160,7 +160,7 @@ impl Units for Shallow {
         }
     }
 
-    /// A as [`talathi_vartak`]; W1 and h2 uniform within 1/√L (h2 zero if plain), W2 within 1/√M.
+    /// A as `talathi_vartak`; W1 and h2 uniform within 1/√L (h2 zero if plain), W2 within 1/√M.
     fn init(&self, dims: Dims, _start: Start, rng: &mut Rng) -> UnitsStart {
         let Dims { latent, hidden, .. } = dims;
         let a = talathi_vartak(latent, rng)
