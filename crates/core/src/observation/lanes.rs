@@ -13,7 +13,7 @@ pub(crate) struct ObservationLanes {
     model: Observation,
     b: Packed,
     b_transposed: Packed,
-    infer: Packed,
+    inference: Packed,
     offset: Vec<f32>,
     bias: Vec<f32>,
     pinv: PseudoInverse,
@@ -49,7 +49,7 @@ impl ObservationLanes {
             model,
             b: Packed::new(n, m),
             b_transposed: Packed::new(m, n),
-            infer: Packed::new(m, n),
+            inference: Packed::new(m, n),
             offset: vec![0.0; m],
             bias: vec![0.0; n],
             pinv: PseudoInverse::new(n, m),
@@ -77,7 +77,7 @@ impl ObservationLanes {
         if self.is_identity() {
             let l = &theta[l];
             let unit = |row: usize, col: usize| f32::from(u8::from(row == col));
-            self.infer.fill(|row, col| {
+            self.inference.fill(|row, col| {
                 if row < n {
                     unit(row, col)
                 } else {
@@ -91,7 +91,7 @@ impl ObservationLanes {
         self.b_transposed.fill(|row, col| b[col * m + row]);
         self.pinv.prepare(b);
         let p = self.pinv.matrix();
-        self.infer.fill(|row, col| p[row * n + col] as f32);
+        self.inference.fill(|row, col| p[row * n + col] as f32);
         if !bias.is_empty() {
             self.bias.copy_from_slice(&theta[bias]);
             for (row, offset) in p.chunks_exact(n).zip(&mut self.offset) {
@@ -105,20 +105,20 @@ impl ObservationLanes {
         }
     }
 
-    /// z_1 = P (x_1 − b), all M states.
+    /// P (x − b), all M states, for one or several observations.
     #[inline(always)]
-    pub(crate) fn initial_state<S: Simd, P: Lanes>(&self, simd: S, x: &[P], z: &mut [P]) {
-        multiply_into(simd, &self.infer, x, z);
+    pub(crate) fn infer<S: Simd, P: Lanes>(&self, simd: S, x: &[P], z: &mut [P]) {
+        multiply_into(simd, &self.inference, x, z);
         self.add_constant(simd, &self.offset, z);
     }
 
-    /// The teacher signal of one observation, as many states as are forced.
+    /// The teacher signals of all observations, as many states as are forced.
     #[inline(always)]
-    pub(crate) fn teacher<S: Simd, P: Lanes>(&self, simd: S, x: &[P], teacher: &mut [P]) {
+    pub(crate) fn teachers<S: Simd, P: Lanes>(&self, simd: S, x: &[P], teachers: &mut [P]) {
         if self.is_identity() {
-            teacher.copy_from_slice(x);
+            teachers.copy_from_slice(x);
         } else {
-            self.initial_state(simd, x, teacher);
+            self.infer(simd, x, teachers);
         }
     }
 
@@ -132,48 +132,56 @@ impl ObservationLanes {
         weight: &P,
         to: &mut Residuals<P>,
     ) {
-        let (n, m) = (self.model.dim_obs, self.model.latent);
+        self.observe(simd, z, &mut to.e);
         let weight = weight.load(simd);
-        let mut squares = P::Vector::splat(simd, 0.0);
-        let steps = z.chunks_exact(m).zip(x.chunks_exact(n));
-        for ((z, x), (e, r)) in steps.zip(to.e.chunks_exact_mut(n).zip(to.r.chunks_exact_mut(m))) {
-            self.observe(simd, z, e);
-            for (e, x) in e.iter_mut().zip(x) {
+        // Four sums side by side, so that they do not wait for one another.
+        let mut squares = [P::Vector::splat(simd, 0.0); 4];
+        for (e, x) in to.e.chunks_mut(4).zip(x.chunks(4)) {
+            for (square, (e, x)) in squares.iter_mut().zip(e.iter_mut().zip(x)) {
                 let difference = e.load(simd) - x.load(simd);
-                squares = difference.mul_add(difference, squares);
+                *square = difference.mul_add(difference, *square);
                 e.store(weight * difference);
             }
-            self.pull_back(simd, e, r);
         }
-        to.squares.store(squares);
+        let [a, b, c, d] = squares;
+        to.squares.store((a + b) + (c + d));
+        self.pull_back(simd, &to.e, &mut to.r);
     }
 
-    /// x̂ = B z + b.
+    /// x̂ = B z + b for every state.
     #[inline(always)]
     fn observe<S: Simd, P: Lanes>(&self, simd: S, z: &[P], x_hat: &mut [P]) {
+        let (n, m) = (self.model.dim_obs, self.model.latent);
         if self.is_identity() {
-            x_hat.copy_from_slice(&z[..x_hat.len()]);
+            for (x_hat, z) in x_hat.chunks_exact_mut(n).zip(z.chunks_exact(m)) {
+                x_hat.copy_from_slice(&z[..n]);
+            }
         } else {
             multiply_into(simd, &self.b, z, x_hat);
             self.add_constant(simd, &self.bias, x_hat);
         }
     }
 
-    /// y ← y + constant, where the model has a bias.
+    /// y ← y + constant in every row, where the model has a bias.
     #[inline(always)]
     fn add_constant<S: Simd, P: Lanes>(&self, simd: S, constant: &[f32], y: &mut [P]) {
         if self.model.kind == ObservationKind::LinearWithBias {
-            for (y, &c) in y.iter_mut().zip(constant) {
-                y.store(y.load(simd) + P::Vector::splat(simd, c));
+            for row in y.chunks_exact_mut(constant.len()) {
+                for (y, &c) in row.iter_mut().zip(constant) {
+                    y.store(y.load(simd) + P::Vector::splat(simd, c));
+                }
             }
         }
     }
 
-    /// r = Bᵀ e.
+    /// r = Bᵀ e for every residual.
     #[inline(always)]
     fn pull_back<S: Simd, P: Lanes>(&self, simd: S, e: &[P], r: &mut [P]) {
+        let (n, m) = (self.model.dim_obs, self.model.latent);
         if self.is_identity() {
-            r[..e.len()].copy_from_slice(e);
+            for (r, e) in r.chunks_exact_mut(m).zip(e.chunks_exact(n)) {
+                r[..n].copy_from_slice(e);
+            }
         } else {
             multiply_into(simd, &self.b_transposed, e, r);
         }

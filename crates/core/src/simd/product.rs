@@ -72,18 +72,21 @@ pub(crate) fn multiply<S: Simd, P: Lanes>(
     }
 }
 
-/// y = W x. Not inlined: one copy serves all callers of an instruction set.
+/// y = W x for one or several columns of lanes, one after another. Not inlined: one copy serves all callers of an
+/// instruction set.
 pub(crate) fn multiply_into<S: Simd, P: Lanes>(simd: S, w: &Packed, x: &[P], y: &mut [P]) {
     simd.vectorize(
         #[inline(always)]
         || {
-            multiply(
-                simd,
-                w,
-                x,
-                #[inline(always)]
-                |row, sum| y[row].store(sum),
-            );
+            for (x, y) in x.chunks_exact(w.cols).zip(y.chunks_exact_mut(w.rows)) {
+                multiply(
+                    simd,
+                    w,
+                    x,
+                    #[inline(always)]
+                    |row, sum| y[row].store(sum),
+                );
+            }
         },
     );
 }

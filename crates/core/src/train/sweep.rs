@@ -91,12 +91,10 @@ impl<P: Lanes> Task for Infer<'_, P> {
             tape,
             ..
         } = self.sweep;
-        let (n, forced) = (observation.dim_obs, observation.forced());
+        let first = &x[..observation.dim_obs];
         self.observation
-            .initial_state(simd, &x[..n], &mut tape.z[..dims.latent]);
-        for (x, teacher) in x.chunks_exact(n).zip(teacher.chunks_exact_mut(forced)) {
-            self.observation.teacher(simd, x, teacher);
-        }
+            .infer(simd, first, &mut tape.z[..dims.latent]);
+        self.observation.teachers(simd, x, teacher);
     }
 }
 
