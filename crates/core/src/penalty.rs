@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | latent | λ (‖1 − A‖² + Σ ‖θ_i‖²) over the tensors that the map names |
-//! | manifold attractor | λ Σ_{i > M − ⌊ρM⌋} [(A_i − 1)² + Σ_j W_ij² + h_i²] (Schmidt et al. 2021) |
+//! | manifold attractor | λ Σ_{i > M − ⌊ρM⌋} [(A_i − 1)² + Σ_j W_ij² + h_i²], never on states that are read out by the identity (Schmidt et al. 2021) |
 //! | observation | linear: λ (1 − κ)², κ = σ_1/(σ_r + ε) the condition number of B; identity: λ ‖L‖² |
 //!
 //! All but the condition number are pulls λ(θ_i − target)² of ranges of θ. With B = U diag(σ) Vᵀ
@@ -56,7 +56,11 @@ impl Penalties {
         layout: &Layout,
     ) -> Penalties {
         let mut pulls = latent_pulls(weights.latent, map, layout);
-        pulls.extend(manifold_pulls(weights, map.dims().latent, layout));
+        let free = match observation.kind {
+            ObservationKind::Identity => observation.latent - observation.dim_obs,
+            _ => observation.latent,
+        };
+        pulls.extend(manifold_pulls(weights, observation.latent, free, layout));
         let linear = observation.kind != ObservationKind::Identity;
         if !linear {
             pulls.push(Pull {
@@ -105,8 +109,14 @@ fn latent_pulls(weight: f64, map: &dyn Map, layout: &Layout) -> Vec<Pull> {
     .collect()
 }
 
-fn manifold_pulls(weights: PenaltyWeights, latent: usize, layout: &Layout) -> Vec<Pull> {
-    let count = (weights.manifold_share * latent as f64).floor() as usize;
+/// Pulls of the last states, at most as many as are `free`: not read out.
+fn manifold_pulls(
+    weights: PenaltyWeights,
+    latent: usize,
+    free: usize,
+    layout: &Layout,
+) -> Vec<Pull> {
+    let count = ((weights.manifold_share * latent as f64).floor() as usize).min(free);
     let last = |name: &str| {
         let range = layout.range(name);
         range.end - range.len() / latent * count..range.end
@@ -243,6 +253,41 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_manifold_penalty_leaves_observed_states_alone() {
+        let weights = PenaltyWeights {
+            manifold: 1.0,
+            manifold_share: 1.0,
+            ..PenaltyWeights::default()
+        };
+        let dims = Dims {
+            latent: 3,
+            hidden: 2,
+            inputs: 0,
+        };
+        let map = (MODELS[0].build)(dims);
+        let ranges = |dim_obs| {
+            let observation = Observation {
+                kind: ObservationKind::Identity,
+                dim_obs,
+                latent: 3,
+            };
+            let penalties = Penalties::new(weights, map.as_ref(), observation, map.layout());
+            penalties
+                .pulls
+                .into_iter()
+                .map(|pull| pull.range)
+                .collect::<Vec<_>>()
+        };
+        assert!(ranges(3).is_empty());
+        let layout = map.layout();
+        let (a, w1, h1) = (layout.range("A"), layout.range("W1"), layout.range("h1"));
+        assert_eq!(
+            ranges(2),
+            [a.end - 1..a.end, w1.end - 2..w1.end, h1.end - 1..h1.end]
+        );
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub enum Outcome {
     Finished(State),
     /// The watch stopped it.
     Stopped(State),
-    /// A loss or gradient was not finite.
+    /// A loss or gradient was not finite, or a gradient too large for the optimiser.
     Diverged {
         /// The update at which it was not, from 0.
         update: u64,

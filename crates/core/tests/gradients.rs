@@ -414,3 +414,62 @@ fn a_run_continued_from_a_state_ends_with_the_same_bits() {
     };
     assert!(run(half, 100) == whole);
 }
+
+#[test]
+fn gradients_too_large_for_the_optimiser_count_as_divergence() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let plain = MODELS.iter().find(|info| info.entry.id == "shallow-plrnn");
+    let plain = plain.expect("the model is in the list");
+    let mut situation = Situation::new(plain, ObservationKind::Linear, sizes, 4, 9);
+    situation.plan.forcing = Forcing::None;
+    // States grow a thousandfold in two steps: the loss is still finite, the gradient's square is not.
+    situation.theta[..3].fill(50.0);
+    let (loss, _) = situation.gradient(&situation.starts);
+    assert!(loss.is_finite() && loss > 1e20, "loss {loss}");
+    let model = Model::new(situation.architecture, situation.theta.clone());
+    let from = train::State::new(&model);
+    let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
+    let (plan, windows) = (&situation.plan, &situation.windows);
+    let outcome = train::train(plan, windows, &situation.architecture, from.clone(), watch);
+    assert!(
+        outcome
+            == train::Outcome::Diverged {
+                update: 0,
+                last: from
+            }
+    );
+}
+
+#[test]
+fn a_panic_in_one_worker_ends_all_of_them() {
+    let sizes = (
+        Dims {
+            latent: 3,
+            hidden: 7,
+            inputs: 0,
+        },
+        3,
+    );
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 16, 6);
+    situation.plan.threads = 2;
+    let model = Model::new(situation.architecture, situation.theta.clone());
+    let panicking = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let watch = &mut |_: &train::Epoch, _: &train::State| panic!("the watch fails");
+        let from = train::State::new(&model);
+        train::train(
+            &situation.plan,
+            &situation.windows,
+            &situation.architecture,
+            from,
+            watch,
+        )
+    }));
+    assert!(panicking.is_err());
+}

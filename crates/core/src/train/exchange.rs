@@ -52,6 +52,11 @@ impl Exchange {
         self.meeting.wait();
     }
 
+    /// A worker's presence: if it panics, the others panic at their next meeting instead of waiting for it for ever.
+    pub(super) fn presence(&self) -> Presence<'_> {
+        Presence(&self.meeting)
+    }
+
     /// Asks all workers to stop at their next look.
     pub(super) fn ask_to_stop(&self) {
         self.stop.store(true, Ordering::Release);
@@ -67,12 +72,24 @@ impl Exchange {
     }
 }
 
+/// See [`Exchange::presence`].
+pub(super) struct Presence<'a>(&'a Meeting);
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Release);
+        }
+    }
+}
+
 /// A barrier that spins: workers arrive within microseconds of one another, a sleeping one would come late. After a
 /// while it yields, for machines with fewer free cores than workers.
 struct Meeting {
     workers: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
+    broken: AtomicBool,
 }
 
 impl Meeting {
@@ -81,6 +98,7 @@ impl Meeting {
             workers,
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
         }
     }
 
@@ -93,6 +111,10 @@ impl Meeting {
         }
         let mut spins = 0u32;
         while self.round.load(Ordering::Acquire) == round {
+            assert!(
+                !self.broken.load(Ordering::Relaxed),
+                "another worker panicked"
+            );
             spins += 1;
             if spins < 20_000 {
                 std::hint::spin_loop();

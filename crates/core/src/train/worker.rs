@@ -12,6 +12,9 @@ use crate::penalty::Penalties;
 use crate::rng::{Rng, Stream};
 use crate::simd::{GROUP, Groups, Lanes, dispatch};
 
+/// Gradients from here on count as diverged: their squares, the optimiser's second moment, would not fit into f32.
+const LARGEST_NORM: f64 = 1e18;
+
 /// Trains with kernels of type `K` on vectors of type `P`.
 pub(super) fn run<K: Kernel, P: Lanes>(
     job: Job<'_>,
@@ -174,13 +177,14 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         exchange: &Exchange,
         watch: &mut dyn FnMut(&Epoch, &State) -> Control,
     ) -> Outcome {
+        let _presence = exchange.presence();
         let plan = self.job.plan;
         let per_epoch = plan.schedule.batches_per_epoch;
         let mut epoch_loss = 0.0;
         while self.state.update < plan.updates() {
             self.draw();
             let measured = self.gradient(exchange);
-            if !(measured.loss.is_finite() && measured.norm.is_finite()) {
+            if !(measured.loss.is_finite() && measured.norm < LARGEST_NORM) {
                 return Outcome::Diverged {
                     update: self.state.update,
                     last: self.state,
