@@ -1,7 +1,7 @@
 //! How long one update takes, for the sizes of the paper's four experiments: the median over blocks of updates, the
 //! first of which is not counted.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use attractor_core::series::{Scaling, Series};
 use attractor_core::train::{Control, Epoch, State, Watch};
@@ -45,6 +45,8 @@ pub struct Measuring {
     pub threads: usize,
     /// The instruction set, as in the settings.
     pub isa: String,
+    /// How long updates are made before any is timed: processors take a while to reach their clock rate.
+    pub warm_up: Duration,
 }
 
 /// What was measured.
@@ -92,8 +94,14 @@ pub fn measure(
         .or(synthetic.as_ref())
         .expect("one of the two is there");
     let blocks = measuring.updates.div_ceil(BLOCK).max(1);
-    let resolved = experiment(workload, measuring, blocks)?.resolve(series)?;
-    let mut clock = Clock::default();
+    let resolved = experiment(workload, measuring)?.resolve(series)?;
+    let mut clock = Clock {
+        warm_up: measuring.warm_up,
+        wanted: blocks,
+        begun: Instant::now(),
+        last: None,
+        blocks: Vec::with_capacity(blocks),
+    };
     let trained = Trained::from_start(&resolved, series, &mut clock);
     if clock.blocks.is_empty() {
         let update = trained.outcome.state().update;
@@ -111,17 +119,14 @@ pub fn measure(
     })
 }
 
-fn experiment(
-    workload: &Workload,
-    measuring: &Measuring,
-    blocks: usize,
-) -> Result<Experiment, Error> {
+fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, Error> {
     let given = [
         ("latent", workload.latent.to_string()),
         ("hidden", workload.hidden.to_string()),
         ("window", workload.window.to_string()),
         ("batch", BATCH.to_string()),
-        ("epochs", (blocks + 1).to_string()),
+        // The clock stops it.
+        ("epochs", "1000000000".to_string()),
         ("batches-per-epoch", BLOCK.to_string()),
         ("lr-end", "1e-3".to_string()),
         ("threads", measuring.threads.to_string()),
@@ -134,9 +139,12 @@ fn experiment(
     Ok(Experiment::check(&raw)?)
 }
 
-/// Notes how long blocks take, from the end of the first on.
-#[derive(Debug, Default)]
+/// Notes how long blocks take, from the end of the warm-up and of the first block on, until there are enough.
+#[derive(Debug)]
 struct Clock {
+    warm_up: Duration,
+    wanted: usize,
+    begun: Instant,
     last: Option<Instant>,
     blocks: Vec<f64>,
 }
@@ -146,8 +154,12 @@ impl Watch for Clock {
         let now = Instant::now();
         let taken = self.last.map(|last| now - last);
         self.blocks.extend(taken.map(|taken| taken.as_secs_f64()));
-        self.last = Some(now);
-        Control::Continue
+        self.last = (now - self.begun >= self.warm_up).then_some(now);
+        if self.blocks.len() == self.wanted {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
     }
 }
 
@@ -191,6 +203,7 @@ mod tests {
             updates: 21,
             threads: 1,
             isa: "auto".into(),
+            warm_up: Duration::ZERO,
         };
         let timing = measure(&WORKLOADS[0], &measuring, None).unwrap();
         assert_eq!((timing.updates, timing.threads), (40, 1));

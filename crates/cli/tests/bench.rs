@@ -22,7 +22,7 @@ fn bench(arguments: &str) -> (Option<i32>, String, String) {
 
 #[test]
 fn one_object_a_workload() {
-    let (code, out, _) = bench("--updates 1 --json --isa baseline");
+    let (code, out, _) = bench("--updates 1 --warm-up 0 --json --isa baseline");
     assert_eq!(code, Some(0));
     let objects: Vec<serde_json::Value> = out
         .lines()
@@ -52,7 +52,7 @@ fn one_object_a_workload() {
 
 #[test]
 fn a_table_for_people_and_words_for_mistakes() {
-    let (code, out, _) = bench("--workload lorenz63 --updates 1");
+    let (code, out, _) = bench("--workload lorenz63 --updates 1 --warm-up 0");
     assert_eq!(code, Some(0));
     assert_eq!(out.lines().count(), 2);
     assert!(out.lines().next().unwrap().ends_with("µs per update"));

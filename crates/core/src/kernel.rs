@@ -60,18 +60,25 @@ impl<P: Lanes> Tape<P> {
             z: vec![P::ZERO; dims.latent * (window + 1)],
             s: blank(dims.inputs),
             g: blank(kernel.units()),
-            q: vec![P::ZERO; kernel.units() * chunk_of::<P>(kernel.units(), window)],
+            q: vec![P::ZERO; kernel.units() * chunk_of::<P>(kernel, window)],
             d: blank(dims.latent),
             sums: vec![P::ZERO; kernel.running_sums()],
         }
     }
 }
 
-/// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents in a second-level
-/// cache of half a megabyte, but at least 24, because fewer would spend their time on loading and storing sums.
-pub(crate) fn chunk_of<P>(units: usize, window: usize) -> usize {
-    let step = 2 * units * size_of::<P>();
-    (256 * 1024 / step.max(1)).clamp(24, 24.max(window))
+/// Bytes of a second-level cache that sums and a chunk's units may fill each.
+const HALF_CACHE: usize = 256 * 1024;
+
+/// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents in half of a
+/// second-level cache of half a megabyte, but at least 24, because fewer would spend their time on loading and storing
+/// sums. Where the sums alone fill the cache, the whole window is one chunk.
+pub(crate) fn chunk_of<P>(kernel: &impl Kernel, window: usize) -> usize {
+    if kernel.running_sums() * size_of::<P>() > HALF_CACHE {
+        return window;
+    }
+    let step = 2 * kernel.units() * size_of::<P>();
+    (HALF_CACHE / step.max(1)).clamp(24, 24.max(window))
 }
 
 /// A map on lanes of f32.

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use attractor::Error;
 use attractor::bench::{BATCH, Measuring, Timing, WORKLOADS, measure};
@@ -28,6 +29,9 @@ pub(crate) struct Bench {
     /// Updates that are timed, after a warm-up
     #[arg(long, default_value_t = 1000)]
     updates: usize,
+    /// Seconds of warm-up: processors take a while to reach their clock rate
+    #[arg(long, default_value_t = 2.0, value_parser = seconds)]
+    warm_up: f64,
     /// Instruction set
     #[arg(long, default_value = "auto", value_parser = ["auto", "baseline", "avx2", "avx512"])]
     isa: String,
@@ -46,6 +50,7 @@ impl Bench {
             updates: self.updates,
             threads: self.threads,
             isa: self.isa.clone(),
+            warm_up: Duration::from_secs_f64(self.warm_up),
         };
         let asked = |name: &str| self.workload.as_deref().is_none_or(|word| word == name);
         let mut timings = Vec::new();
@@ -61,6 +66,12 @@ impl Bench {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let within = |seconds: &f64| (0.0..=3600.0).contains(seconds);
+    let parsed = text.parse().ok().filter(within);
+    parsed.ok_or_else(|| "a number of seconds from 0 to 3600 is expected".to_string())
 }
 
 fn as_json(timing: &Timing) -> serde_json::Value {

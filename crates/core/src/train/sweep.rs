@@ -191,7 +191,7 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
         let (window, last) = (*window, (*window - 1) * dims.latent);
         tape.sums.fill(P::ZERO);
         tape.d[last..].copy_from_slice(&residuals.r[last..]);
-        let chunk = chunk_of::<P>(self.kernel.units(), window);
+        let chunk = chunk_of::<P>(self.kernel, window);
         for end in (1..=window).rev().step_by(chunk) {
             let start = end.saturating_sub(chunk);
             for t in (start..end).rev() {
