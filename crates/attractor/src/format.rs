@@ -150,6 +150,16 @@ pub fn write(path: &Path, series: &Series) -> Result<(), Error> {
     store::write_whole(path, |out| (format.write)(series, extension, out))
 }
 
+/// Refuses a file that cannot be written, whatever the series: of no format, a folder, or in a folder that is not
+/// there.
+pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
+    by_name(path).map_err(|fault| FormatError::new(path, fault))?;
+    if path.is_dir() {
+        return Err(FormatError::new(path, Fault::Directory).into());
+    }
+    store::refuse_unwritable(path)
+}
+
 /// Writes a text table with commas.
 pub fn write_csv(series: &Series, out: &mut dyn Write) -> io::Result<()> {
     (csv::CSV.write)(series, "csv", out)

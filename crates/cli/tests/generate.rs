@@ -150,6 +150,10 @@ fn mistakes_are_told() {
             "`y` is missing in row 0 of the data",
         ),
         ("r --steps 3 --out o.xyz", "no format has"),
+        (
+            "r --steps 3 --out no/o.csv",
+            "no such folder: no\nhint: create the folder first",
+        ),
     ];
     for (arguments, words) in cases {
         let (out, notes) = said(folder.path(), &format!("generate {arguments}"), 2);

@@ -173,6 +173,19 @@ fn mistakes_are_told_before_the_work() {
     complaint("lorenz63 --steps 10 --set rho --out a.csv", 2);
     // So large that it would run for hours if the name of the file were looked at last.
     complaint("lorenz63 --steps 1000000000 --out a.unknown", 2);
+    let nowhere = complaint("lorenz63 --steps 1000000000 --out no/a.npy", 2);
+    assert!(
+        nowhere.starts_with("error: no such folder: no\nhint: create the folder first"),
+        "{nowhere}"
+    );
+    let forever = complaint(
+        "lorenz63 --steps 10 --transient 18446744073709551615 --out a.npy",
+        2,
+    );
+    assert!(
+        forever.starts_with("error: at most 10000000000 rows can be left out"),
+        "{forever}"
+    );
 }
 
 #[test]

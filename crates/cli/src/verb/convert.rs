@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::format;
 use attractor::series::Series;
+use attractor::store;
 use clap::Args;
 
 use crate::reading::Reading;
@@ -28,6 +29,8 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        store::refuse_same(&self.from, &self.to)?;
+        format::refuse_unwritable(&self.to)?;
         let series = self.reading.read(&self.from)?;
         let lost = format::losses(&self.to, &series)?;
         format::write(&self.to, &series)?;

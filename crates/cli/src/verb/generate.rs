@@ -41,6 +41,7 @@ impl Generate {
         let data = data.map(|path| self.reading.read(path)).transpose()?;
         if let Some(path) = &self.out {
             // A file that cannot be written is a mistake to be told before the work.
+            format::refuse_unwritable(path)?;
             let first = generate(&run.reconstruction, data.as_ref(), 1)?;
             format::losses(path, &first.series)?;
         }

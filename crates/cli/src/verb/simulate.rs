@@ -79,6 +79,7 @@ enum MethodWord {
 impl Simulate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let simulation = Simulation::check(&self.request())?;
+        format::refuse_unwritable(&self.out)?;
         // A file that cannot be written is a mistake to be told before the work.
         let lost = format::losses(&self.out, &simulation.first_row()?)?;
         let simulated = simulation.run()?;

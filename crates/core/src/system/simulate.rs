@@ -65,6 +65,9 @@ impl Default for Method {
     }
 }
 
+/// Hours of work for most systems; no transient takes so long.
+const LONGEST_TRANSIENT: usize = 10_000_000_000;
+
 /// What is simulated, checked.
 #[derive(Debug, Clone)]
 pub struct Simulation {
@@ -105,6 +108,12 @@ pub enum SimulateError {
     /// No rows are asked for.
     #[error("at least one step is needed, found 0")]
     NoSteps,
+    /// A transient that would never end.
+    #[error("at most {LONGEST_TRANSIENT} rows can be left out, found {transient}")]
+    Transient {
+        /// What was given.
+        transient: usize,
+    },
     /// The sampling step is not a positive number.
     #[error("the sampling step must be a number above 0, found {dt}")]
     Step {
@@ -174,6 +183,9 @@ impl SimulateError {
             SimulateError::Orbit { .. } => {
                 Some("a larger tolerance or other parameters may help".to_string())
             }
+            SimulateError::Transient { .. } => {
+                Some("an orbit is on its attractor after some hundred of its cycles".to_string())
+            }
             SimulateError::Memory { .. } => Some("ask for fewer steps".to_string()),
             _ => None,
         }
@@ -218,6 +230,10 @@ impl Simulation {
             })?;
         if request.steps == 0 {
             return Err(SimulateError::NoSteps);
+        }
+        let transient = request.transient;
+        if transient > LONGEST_TRANSIENT {
+            return Err(SimulateError::Transient { transient });
         }
         let noise = request.noise;
         if !(noise >= 0.0 && noise.is_finite()) {
