@@ -255,10 +255,10 @@ fn gaps_inputs_and_short_recordings_are_told() {
     );
     assert_eq!(inspection.trajectories[0].end, 1099.0);
     assert!(!checks(&inspection).contains(&"too-short"));
-    let short = inspect(&s, Options { window: 899 });
+    let short = inspect(&s, Options { window: 900 });
     let seen = finding(&short, "too-short");
-    assert!(seen.what.contains("900 rows") && seen.remedy.contains("at most 898"));
-    assert!(!checks(&inspect(&s, Options { window: 898 })).contains(&"too-short"));
+    assert!(seen.what.contains("900 rows") && seen.remedy.contains("at most 899"));
+    assert!(!checks(&inspect(&s, Options { window: 899 })).contains(&"too-short"));
 }
 
 #[test]

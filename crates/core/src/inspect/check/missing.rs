@@ -92,7 +92,7 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
     if gaps == 0 {
         return Vec::new();
     }
-    let needed = record.options.window + 2;
+    let needed = record.options.window + 1;
     let short: Vec<usize> = record
         .segments
         .iter()
@@ -101,7 +101,7 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
         .collect();
     let lost: usize = short.iter().sum();
     let what = format!(
-        "{} in time leave {}, the longest of {}; {} of {} rows are in segments too short for a window of {}",
+        "{} in time leave {}, the longest of {}; {} of {} rows are in segments too short for a window of {} steps",
         count(gaps, "jump"),
         count(record.segments.len(), "segment"),
         count(record.longest_segment(), "row"),
