@@ -203,7 +203,7 @@ fn pasted_rows_are_found() {
     let seen = looked(&series(rows));
     let seen = finding(&seen, "repeated-rows");
     assert!(
-        seen.what.starts_with("100 rows occur again from row 3500"),
+        seen.what.starts_with("100 rows occur again from row 3501"),
         "{}",
         seen.what
     );
@@ -211,12 +211,18 @@ fn pasted_rows_are_found() {
 
 #[test]
 fn missing_values_are_counted() {
-    let holed = looked(&with_second(
-        1000,
-        |t, _, y| if t % 100 < 5 { f64::NAN } else { y },
-    ));
+    let holed = looked(&with_second(1000, |t, _, y| {
+        if (7..12).contains(&(t % 100)) {
+            f64::NAN
+        } else {
+            y
+        }
+    }));
     let seen = finding(&holed, "missing");
-    assert_eq!(seen.what, "50 values missing (5 %), at most 5 in a row");
+    assert_eq!(
+        seen.what,
+        "50 values missing (5 %), at most 5 in a row, the first in row 8"
+    );
     assert_eq!(
         (seen.severity, holed.channels[1].missing),
         (Severity::Warning, 50)
@@ -269,7 +275,7 @@ fn one_wild_value_is_an_outlier_and_spikes_are_not() {
     ));
     let seen = finding(&wild, "outliers");
     assert!(
-        seen.what.starts_with("1 value far") && seen.what.contains("row 777"),
+        seen.what.starts_with("1 value far") && seen.what.contains("row 778"),
         "{}",
         seen.what
     );
@@ -382,7 +388,7 @@ fn overlaps_are_found_at_their_offsets() {
     assert_eq!(seen.severity, Severity::Problem);
     assert!(
         seen.what
-            .starts_with("500 rows are in both: from row 2500 of the first and from row 0")
+            .starts_with("500 rows are in both: from row 2501 of the first and from row 1 ")
     );
 }
 
