@@ -137,6 +137,11 @@ fn mistakes_say_what_where_and_what_next() {
         complaint(folder, &["a.csv", "c.npy", "--state", "y"]),
         "error: no column is named `y`: a.csv\nhint: there are 2, numbered from 1: time, x\n"
     );
+    let negative = complaint(folder, &["b.csv", "c.npy", "--dt", "-1", "--state", "x"]);
+    assert_eq!(
+        negative,
+        "error: the sampling step must be a number above 0, found -1: b.csv\n"
+    );
     for (files, start) in [
         (["none.csv", "c.npy"], "error: no such file: none.csv\n"),
         (

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::format;
+use attractor::inspect::count;
 use attractor::series::Series;
 use attractor::store;
 use clap::Args;
@@ -54,12 +55,4 @@ fn summary(series: &Series) -> String {
     }
     parts.push(count(series.trajectories().len(), "trajectory"));
     parts.join(", ")
-}
-
-fn count(n: usize, what: &str) -> String {
-    match (n, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
-        (_, Some(stem)) => format!("{n} {stem}ies"),
-        _ => format!("{n} {what}s"),
-    }
 }

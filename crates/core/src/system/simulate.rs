@@ -20,6 +20,7 @@
 
 use super::integrate::{Dop853, IntegrateError, Rk4, Tolerance};
 use super::{SYSTEMS, System, SystemInfo, Time, find};
+use crate::inspect::count;
 use crate::rng::{Rng, Stream};
 use crate::series::{Channel, Scaling, Series, SeriesError, Step, Trajectory, mean_and_sd};
 use crate::settings::{SettingError, Settings, nearest};
@@ -141,7 +142,7 @@ pub enum SimulateError {
         tolerance: f64,
     },
     /// The rows do not fit into memory.
-    #[error("{rows} rows of {channels} channels do not fit into memory")]
+    #[error("{} of {} do not fit into memory", count(*rows, "row"), count(*channels, "channel"))]
     Memory {
         /// Number of rows.
         rows: usize,
@@ -149,7 +150,7 @@ pub enum SimulateError {
         channels: usize,
     },
     /// The orbit ended early.
-    #[error("`{system}` in row {row} of the orbit: {error}")]
+    #[error("`{system}` in row {} of the orbit: {error}", row + 1)]
     Orbit {
         /// The system.
         system: &'static str,
@@ -265,6 +266,12 @@ impl Simulation {
     /// The sampling step; 1 for a map.
     pub fn dt(&self) -> f64 {
         self.dt
+    }
+
+    /// Whether the orbit depends on how a flow is integrated: not that of a map, nor of a system with its own scheme.
+    pub fn takes_method(&self) -> bool {
+        let system = (self.info.build)(&self.settings);
+        self.info.time != Time::Map && system.stepper(self.dt).is_none()
     }
 
     /// What was asked for.
