@@ -22,7 +22,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use attractor_core::catalogue::Entry;
-use attractor_core::series::Series;
+use attractor_core::series::{Series, SeriesError};
 
 use crate::{Error, store};
 
@@ -139,8 +139,18 @@ impl FromStr for Column {
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
     // A folder or a missing file is the greater surprise.
     let format = || by_name(path).map_err(|unknown| open(path).err().unwrap_or(unknown));
-    let read = || (format()?.0.read)(path, options);
+    let read = || {
+        refuse_step(options)?;
+        (format()?.0.read)(path, options)
+    };
     read().map_err(|fault| FormatError::new(path, fault))
+}
+
+fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
+    match options.dt {
+        Some(dt) if !(dt > 0.0 && dt.is_finite()) => Err(SeriesError::Step { dt }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a file, whole or not at all.
