@@ -199,6 +199,12 @@ fn mistakes_are_told_before_the_work() {
         example.contains("expected NAME=VALUE, as in rho=24.5"),
         "{example}"
     );
+    let nearest = complaint("lorenz --steps 10 --out a.csv", 2);
+    assert!(nearest.contains("did you mean `lorenz63`?"), "{nearest}");
+}
+
+#[test]
+fn numbers_and_files_that_cannot_be_are_refused() {
     for flags in [
         "--steps -1",
         "--steps 9 --transient -1",
@@ -211,8 +217,6 @@ fn mistakes_are_told_before_the_work() {
         );
         assert!(!negative.contains("tip:"), "{negative}");
     }
-    let nearest = complaint("lorenz --steps 10 --out a.csv", 2);
-    assert!(nearest.contains("did you mean `lorenz63`?"), "{nearest}");
     // So large that it would run for hours if the name of the file were looked at last.
     complaint("lorenz63 --steps 1000000000 --out a.unknown", 2);
     let nowhere = complaint("lorenz63 --steps 1000000000 --out no/a.npy", 2);

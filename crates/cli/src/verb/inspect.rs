@@ -98,9 +98,8 @@ fn exit_code(inspection: &Inspection) -> ExitCode {
 }
 
 fn window(text: &str) -> Result<usize, String> {
-    let rows: usize = text.parse().map_err(|_| "not a whole number".to_string())?;
-    match (1..=1_000_000_000).contains(&rows) {
-        true => Ok(rows),
-        false => Err("a window has between 1 and 1000000000 steps".to_string()),
-    }
+    let steps = text.parse().ok();
+    steps
+        .filter(|steps| (1..=1_000_000_000).contains(steps))
+        .ok_or_else(|| "a window has between 1 and 1000000000 steps".to_string())
 }
