@@ -304,3 +304,37 @@ fn as_series(
     );
     Ok(made.expect("names differ, the step is positive and all rows are finite"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channels(names: &[&str]) -> Vec<Channel> {
+        names.iter().map(|&name| Channel::named(name)).collect()
+    }
+
+    #[test]
+    fn names_decide_where_both_have_them() {
+        let model = channels(&["u", "v", "x1"]);
+        let found = |data: &[&str]| order("input", &model, &channels(data));
+        assert_eq!(found(&["x1", "u", "v"]), Ok(vec![1, 2, 0]));
+        assert_eq!(found(&["x3", "x2", "x1"]), Ok(vec![0, 1, 2]));
+        let unknown = found(&["u", "w", "v"]).unwrap_err();
+        assert_eq!(
+            unknown.to_string(),
+            "the model has no input `w`: it has u, v, x1"
+        );
+    }
+
+    #[test]
+    fn steps_differ_by_more_than_rounding_or_by_unit() {
+        let step = |dt: f64, unit: &str| Step {
+            dt,
+            unit: unit.to_string(),
+        };
+        let fits = |data: Step| refuse_other_step(&step(0.01, "s"), &data).is_ok();
+        assert!(fits(step(0.010_000_1, "s")) && fits(step(0.01, "")));
+        assert!(fits(Step::default()));
+        assert!(!fits(step(0.02, "s")) && !fits(step(0.01, "ms")) && !fits(step(1.0, "s")));
+    }
+}
