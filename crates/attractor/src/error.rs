@@ -50,6 +50,18 @@ pub enum Error {
         /// The most similar known name.
         near: Option<&'static str>,
     },
+    /// A file would be written over the one that is read.
+    #[error("the file to write is the one to read: {}", path.display())]
+    SameFile {
+        /// The file to write, as typed.
+        path: PathBuf,
+    },
+    /// The folder of a file to write is not there.
+    #[error("no such folder: {}", path.display())]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file cannot be written.
     #[error("cannot write: {source}: {}", path.display())]
     Write {
@@ -62,6 +74,8 @@ pub enum Error {
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
 }
+
+const CREATE_FOLDER: &str = "create the folder first, or name a file in another one";
 
 impl Error {
     /// What the user can do about it.
@@ -78,6 +92,11 @@ impl Error {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
             Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
+            Error::SameFile { .. } => Some("name another file to write".to_string()),
+            Error::NoFolder { .. } => Some(CREATE_FOLDER.to_string()),
+            Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some(CREATE_FOLDER.to_string())
+            }
             Error::Series(_) | Error::Write { .. } | Error::Output(_) => None,
         }
     }

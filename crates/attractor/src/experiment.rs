@@ -12,7 +12,7 @@ mod raw;
 mod settings;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use attractor_core::forcing::{Forcing, ForcingGradient};
 use attractor_core::map::{Dims, MODELS, ModelInfo};
@@ -72,6 +72,33 @@ pub enum ExperimentError {
         /// The file.
         path: PathBuf,
     },
+    /// The table of data in a file of settings has a wrong line.
+    #[error("{reason} (line {line} of {})", path.display())]
+    Data {
+        /// What is wrong.
+        reason: String,
+        /// The line, from 1.
+        line: usize,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of settings names data that are not there.
+    #[error("no such file: {} (named in {})", data.display(), path.display())]
+    DataNotFound {
+        /// The file of data.
+        data: PathBuf,
+        /// The file of settings.
+        path: PathBuf,
+    },
+    /// A file of data does not fit the experiment.
+    #[error("{error}: {}", path.display())]
+    OfFile {
+        /// What is wrong.
+        #[source]
+        error: Box<ExperimentError>,
+        /// The file of data.
+        path: PathBuf,
+    },
     /// Neither the command line nor the file of settings names data.
     #[error("no data: the file names none: {}", path.display())]
     NoData {
@@ -123,6 +150,19 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
+    /// The error with the file of data, where it is about the data.
+    pub fn of_file(self, path: &Path) -> ExperimentError {
+        match self {
+            ExperimentError::Windows(_) | ExperimentError::TooLarge { .. } => {
+                ExperimentError::OfFile {
+                    error: Box::new(self),
+                    path: path.to_path_buf(),
+                }
+            }
+            other => other,
+        }
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -137,7 +177,7 @@ impl ExperimentError {
                 rows => Some(format!("use `--window {}` or less", rows - 1)),
             },
             ExperimentError::Windows(WindowsError::Missing { .. }) => {
-                Some("`attractor inspect` shows where values are missing; fill them, or leave the channel out with `--state`".into())
+                Some("`attractor inspect` names the first and counts them; fill them, or leave channels out with `--state`".into())
             }
             ExperimentError::TooLarge { .. } => {
                 Some("standardise the data: zero mean and unit spread train best".into())
@@ -152,6 +192,13 @@ impl ExperimentError {
             ExperimentError::NoData { .. } => {
                 Some("give a file of data, or `data = \"…\"` in the file of settings".into())
             }
+            ExperimentError::Data { .. } => {
+                Some(format!("keys of [data] are {}", data::KEYS.join(", ")))
+            }
+            ExperimentError::DataNotFound { .. } => {
+                Some("name the file of data before `--config`; the other settings stay".into())
+            }
+            ExperimentError::OfFile { error, .. } => error.hint(),
             ExperimentError::Read { .. } | ExperimentError::File { .. } => None,
         }
     }
@@ -353,8 +400,6 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::format::{Column, Decimal, Delimiter, Header, ReadOptions};
 

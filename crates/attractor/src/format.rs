@@ -22,7 +22,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use attractor_core::catalogue::Entry;
-use attractor_core::series::Series;
+use attractor_core::series::{Series, SeriesError};
 
 use crate::{Error, store};
 
@@ -139,8 +139,18 @@ impl FromStr for Column {
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
     // A folder or a missing file is the greater surprise.
     let format = || by_name(path).map_err(|unknown| open(path).err().unwrap_or(unknown));
-    let read = || (format()?.0.read)(path, options);
+    let read = || {
+        refuse_step(options)?;
+        (format()?.0.read)(path, options)
+    };
     read().map_err(|fault| FormatError::new(path, fault))
+}
+
+fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
+    match options.dt {
+        Some(dt) if !(dt > 0.0 && dt.is_finite()) => Err(SeriesError::Step { dt }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a file, whole or not at all.
@@ -148,6 +158,16 @@ pub fn write(path: &Path, series: &Series) -> Result<(), Error> {
     losses(path, series)?;
     let (format, extension) = by_name(path).map_err(|fault| FormatError::new(path, fault))?;
     store::write_whole(path, |out| (format.write)(series, extension, out))
+}
+
+/// Refuses a file that cannot be written, whatever the series: of no format, a folder, or in a folder that is not
+/// there.
+pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
+    by_name(path).map_err(|fault| FormatError::new(path, fault))?;
+    if path.is_dir() {
+        return Err(FormatError::new(path, Fault::Directory).into());
+    }
+    store::refuse_unwritable(path)
 }
 
 /// Writes a text table with commas.

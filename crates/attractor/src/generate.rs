@@ -2,9 +2,10 @@
 //!
 //! The first row is not x_1 itself but what the model makes of it.
 
-use attractor_core::series::{Series, SeriesError, Trajectory};
+use attractor_core::inspect::count;
+use attractor_core::series::{Channel, Series, SeriesError, Step, Trajectory};
 
-use crate::model_file::Reconstruction;
+use crate::model_file::{Card, Reconstruction};
 
 /// A free orbit.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,7 @@ pub enum GenerateError {
     #[error("at least one step is needed, found 0")]
     NoSteps,
     /// The rows do not fit into memory.
-    #[error("{rows} rows of {channels} channels do not fit into memory")]
+    #[error("{} of {} do not fit into memory", count(*rows, "row"), count(*channels, "channel"))]
     Memory {
         /// Number of rows.
         rows: usize,
@@ -41,23 +42,45 @@ pub enum GenerateError {
         channels: usize,
     },
     /// The data are of something else.
-    #[error("the model has {expected} {what}, the data have {found}")]
+    #[error("the model has {}, the data have {found}", count(*expected, what))]
     Columns {
-        /// Channels or inputs.
+        /// Channel or input.
         what: &'static str,
         /// How many the model has.
         expected: usize,
         /// How many the data have.
         found: usize,
     },
+    /// A column of the data has no place in the model.
+    #[error("the model has no {what} `{name}`: it has {}", known.join(", "))]
+    Unknown {
+        /// Channel or input.
+        what: &'static str,
+        /// Its name in the data.
+        name: String,
+        /// The model's names.
+        known: Vec<String>,
+    },
+    /// The data are sampled at another pace.
+    #[error(
+        "the model has a step of {}, the data have {}",
+        in_words(model),
+        in_words(data)
+    )]
+    Step {
+        /// The model's step.
+        model: Step,
+        /// The data's step.
+        data: Step,
+    },
     /// The inputs are not known.
-    #[error("the model is driven by {inputs} external inputs, and no data are given")]
+    #[error("the model is driven by {}, and no data are given", count(*inputs, "external input"))]
     NoInputs {
         /// Number of inputs.
         inputs: usize,
     },
     /// The inputs end early.
-    #[error("{steps} steps need as many rows of inputs, the first trajectory has {rows}")]
+    #[error("{} need as many rows of inputs, the first trajectory has {rows}", count(*steps, "step"))]
     ShortInputs {
         /// Steps asked for.
         steps: usize,
@@ -65,7 +88,7 @@ pub enum GenerateError {
         rows: usize,
     },
     /// A value that is needed is missing.
-    #[error("`{channel}` is missing in row {row} of the data")]
+    #[error("`{channel}` is missing in row {} of the data", row + 1)]
     Missing {
         /// The channel or input.
         channel: String,
@@ -73,7 +96,7 @@ pub enum GenerateError {
         row: usize,
     },
     /// The orbit leaves the numbers.
-    #[error("the orbit is not finite in row {row}")]
+    #[error("the orbit is not finite in row {}", row + 1)]
     NotFinite {
         /// The first such row, from 0.
         row: usize,
@@ -85,7 +108,11 @@ impl GenerateError {
     pub fn hint(&self) -> Option<String> {
         match self {
             GenerateError::NoInputs { .. } => Some("give data with inputs with `--data`".into()),
-            GenerateError::Columns { .. } => {
+            GenerateError::Step { model, .. } => Some(format!(
+                "resample the data, or give `--dt {}` if their time axis is wrong",
+                model.dt
+            )),
+            GenerateError::Columns { .. } | GenerateError::Unknown { .. } => {
                 Some("`--state` and `--input` choose columns of the data".into())
             }
             GenerateError::ShortInputs { rows, .. } => {
@@ -122,7 +149,7 @@ pub fn generate(
         Some(series) => drive(reconstruction, series, steps)?,
     };
     let (x, start) = match (data, &card.start) {
-        (Some(series), _) => (first_row(series)?, GeneratedFrom::Data),
+        (Some(series), _) => (first_row(card, series)?, GeneratedFrom::Data),
         (None, Some(row)) => (row.clone(), GeneratedFrom::Training),
         (None, None) => (vec![0.0; n], GeneratedFrom::Zero),
     };
@@ -155,12 +182,12 @@ fn drive(
 ) -> Result<Vec<f64>, GenerateError> {
     let card = &reconstruction.card;
     let pairs = [
-        ("channels", card.channels.len(), series.dim_obs()),
-        ("inputs", card.inputs.len(), series.dim_input()),
+        ("channel", card.channels.len(), series.dim_obs()),
+        ("input", card.inputs.len(), series.dim_input()),
     ];
     for (what, expected, found) in pairs {
         // Inputs that a model does not know do no harm.
-        if expected != found && !(what == "inputs" && expected == 0) {
+        if expected != found && !(what == "input" && expected == 0) {
             return Err(GenerateError::Columns {
                 what,
                 expected,
@@ -168,33 +195,90 @@ fn drive(
             });
         }
     }
+    refuse_other_step(&card.step, series.step())?;
     let k = card.inputs.len();
     if k == 0 {
         return Ok(Vec::new());
     }
+    let order = order("input", &card.inputs, series.inputs())?;
     let rows = series.len_of(0);
     if rows < steps {
         return Err(GenerateError::ShortInputs { steps, rows });
     }
-    let inputs = series.trajectories()[0].s[..steps * k].to_vec();
+    let rows = series.trajectories()[0].s.chunks_exact(k).take(steps);
+    let inputs: Vec<f64> = rows.flat_map(|row| order.iter().map(|&i| row[i])).collect();
     match inputs.iter().position(|v| v.is_nan()) {
         None => Ok(inputs),
         Some(i) => Err(GenerateError::Missing {
-            channel: series.inputs()[i % k].name.clone(),
+            channel: series.inputs()[order[i % k]].name.clone(),
             row: i / k,
         }),
     }
 }
 
-fn first_row(series: &Series) -> Result<Vec<f64>, GenerateError> {
-    let row = &series.trajectories()[0].x[..series.dim_obs()];
-    match row.iter().position(|v| v.is_nan()) {
-        None => Ok(row.to_vec()),
-        Some(i) => Err(GenerateError::Missing {
+fn first_row(card: &Card, series: &Series) -> Result<Vec<f64>, GenerateError> {
+    let order = order("channel", &card.channels, series.channels())?;
+    let row = &series.trajectories()[0].x;
+    match order.iter().find(|&&i| row[i].is_nan()) {
+        None => Ok(order.iter().map(|&i| row[i]).collect()),
+        Some(&i) => Err(GenerateError::Missing {
             channel: series.channels()[i].name.clone(),
             row: 0,
         }),
     }
+}
+
+/// Where in the data each of the model's columns is: by name where both have names, else by place.
+fn order(
+    what: &'static str,
+    model: &[Channel],
+    data: &[Channel],
+) -> Result<Vec<usize>, GenerateError> {
+    if !(named(model) && named(data)) {
+        return Ok((0..model.len()).collect());
+    }
+    let place = |name: &str, list: &[Channel]| list.iter().position(|c| c.name == name);
+    if let Some(unknown) = data.iter().find(|c| place(&c.name, model).is_none()) {
+        return Err(GenerateError::Unknown {
+            what,
+            name: unknown.name.clone(),
+            known: model.iter().map(|c| c.name.clone()).collect(),
+        });
+    }
+    let places = model.iter().map(|c| place(&c.name, data));
+    Ok(places
+        .map(|place| place.expect("as many names, all of them the model's and all different"))
+        .collect())
+}
+
+/// Whether columns have names of their own, not the letters and numbers that columns without get.
+fn named(channels: &[Channel]) -> bool {
+    let numbered = |name: &str| {
+        let number = name.strip_prefix(['x', 's']);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    !channels.iter().all(|c| numbered(&c.name))
+}
+
+/// Times are often written with few digits.
+const SAME_STEP: f64 = 1e-3;
+
+/// A step of 1 without a unit is that of data that do not say.
+fn refuse_other_step(model: &Step, data: &Step) -> Result<(), GenerateError> {
+    let unsaid = [model, data].contains(&&Step::default());
+    let same_dt = (data.dt / model.dt - 1.0).abs() < SAME_STEP;
+    let same_unit = model.unit == data.unit || model.unit.is_empty() || data.unit.is_empty();
+    match unsaid || (same_dt && same_unit) {
+        true => Ok(()),
+        false => Err(GenerateError::Step {
+            model: model.clone(),
+            data: data.clone(),
+        }),
+    }
+}
+
+fn in_words(step: &Step) -> String {
+    format!("{} {}", step.dt, step.unit).trim_end().to_string()
 }
 
 /// The orbit with the model's names and step.
@@ -219,4 +303,38 @@ fn as_series(
         vec![trajectory],
     );
     Ok(made.expect("names differ, the step is positive and all rows are finite"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channels(names: &[&str]) -> Vec<Channel> {
+        names.iter().map(|&name| Channel::named(name)).collect()
+    }
+
+    #[test]
+    fn names_decide_where_both_have_them() {
+        let model = channels(&["u", "v", "x1"]);
+        let found = |data: &[&str]| order("input", &model, &channels(data));
+        assert_eq!(found(&["x1", "u", "v"]), Ok(vec![1, 2, 0]));
+        assert_eq!(found(&["x3", "x2", "x1"]), Ok(vec![0, 1, 2]));
+        let unknown = found(&["u", "w", "v"]).unwrap_err();
+        assert_eq!(
+            unknown.to_string(),
+            "the model has no input `w`: it has u, v, x1"
+        );
+    }
+
+    #[test]
+    fn steps_differ_by_more_than_rounding_or_by_unit() {
+        let step = |dt: f64, unit: &str| Step {
+            dt,
+            unit: unit.to_string(),
+        };
+        let fits = |data: Step| refuse_other_step(&step(0.01, "s"), &data).is_ok();
+        assert!(fits(step(0.010_000_1, "s")) && fits(step(0.01, "")));
+        assert!(fits(Step::default()));
+        assert!(!fits(step(0.02, "s")) && !fits(step(0.01, "ms")) && !fits(step(1.0, "s")));
+    }
 }

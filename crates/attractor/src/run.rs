@@ -153,7 +153,11 @@ impl RunFolder {
             source,
         })?;
         let version = env!("CARGO_PKG_VERSION");
-        let settings = resolved.experiment.to_toml(data);
+        let data = data.absolute().map_err(|source| Error::Write {
+            path: self.path.clone(),
+            source,
+        })?;
+        let settings = resolved.experiment.to_toml(&data);
         self.write(EXPERIMENT, |out| {
             write!(out, "# attractor {version}\n{settings}")
         })

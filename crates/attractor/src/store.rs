@@ -23,6 +23,35 @@ pub fn write_whole(
     })
 }
 
+/// Refuses a file that [`write_whole`] could not write: its folder is not there or lets nobody write.
+pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        let path = folder.to_path_buf();
+        return Err(Error::NoFolder { path });
+    }
+    // Permissions can be asked for, but only a file tells about quotas, read-only disks and lists of access.
+    let beside = temporary_name(path);
+    let tried = File::create(&beside).and_then(|_| fs::remove_file(&beside));
+    tried.map_err(|source| Error::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+/// Refuses to write a file over the one that is read, through whatever links.
+pub fn refuse_same(from: &Path, to: &Path) -> Result<(), Error> {
+    match (fs::canonicalize(from), fs::canonicalize(to)) {
+        (Ok(one), Ok(other)) if one == other => Err(Error::SameFile {
+            path: to.to_path_buf(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn write_and_rename(
     beside: &Path,
     path: &Path,
@@ -58,5 +87,34 @@ mod tests {
         assert!(matches!(failed, Err(Error::Write { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("a.txt");
+        refuse_unwritable(&inside).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let nowhere = folder.path().join("no").join("a.txt");
+        let refused = refuse_unwritable(&nowhere).unwrap_err();
+        assert!(matches!(refused, Error::NoFolder { .. }));
+        assert!(refused.hint().unwrap().starts_with("create the folder"));
+        let written = write_whole(&nowhere, |_| Ok(())).unwrap_err();
+        assert_eq!(written.hint(), refused.hint());
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a.txt"), folder.path().join("b.txt"));
+        fs::write(&a, "a").unwrap();
+        refuse_same(&a, &b).unwrap();
+        let roundabout = folder.path().join(".").join("a.txt");
+        assert!(matches!(
+            refuse_same(&roundabout, &a),
+            Err(Error::SameFile { .. })
+        ));
+        fs::write(&b, "a").unwrap();
+        refuse_same(&a, &b).unwrap();
     }
 }

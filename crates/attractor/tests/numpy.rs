@@ -227,10 +227,7 @@ fn element_types_that_are_not_real_numbers() {
         &header("[('x', '<f8'), ('y', '<f4')]", "False", "(1,)"),
         &[0; 12],
     );
-    assert!(
-        message.contains("found a structured type, [(\\'x\\', "),
-        "{message}"
-    );
+    assert!(message.ends_with("found a structured type"), "{message}");
 }
 
 #[test]

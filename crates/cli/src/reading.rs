@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Reading data")]
 pub(crate) struct Reading {
     /// Sampling step; without --time, rows are this far apart
-    #[arg(long, value_name = "STEP")]
+    #[arg(long, value_name = "STEP", allow_negative_numbers = true)]
     dt: Option<f64>,
     /// Column of times, by name or number from 1; `none` for none
     #[arg(long, value_name = "COLUMN")]

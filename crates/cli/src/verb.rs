@@ -12,6 +12,7 @@ mod train;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use attractor::Error;
 use clap::Subcommand;
@@ -48,8 +49,12 @@ impl Verb {
 
 /// Splits `name=value`.
 fn assignment(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("expected NAME=VALUE, as in rho=24.5")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.trim().to_string(), value.trim().to_string()))
+}
+
+/// A whole number of at least 0.
+fn whole<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number of at least 0".to_string())
 }

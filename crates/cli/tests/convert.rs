@@ -137,16 +137,46 @@ fn mistakes_say_what_where_and_what_next() {
         complaint(folder, &["a.csv", "c.npy", "--state", "y"]),
         "error: no column is named `y`: a.csv\nhint: there are 2, numbered from 1: time, x\n"
     );
+    let negative = complaint(folder, &["b.csv", "c.npy", "--dt", "-1", "--state", "x"]);
+    assert_eq!(
+        negative,
+        "error: the sampling step must be a number above 0, found -1: b.csv\n"
+    );
     for (files, start) in [
         (["none.csv", "c.npy"], "error: no such file: none.csv\n"),
         (
             ["a.csv", "c.mp3"],
             "error: no format has the extension `mp3`: c.mp3\nhint: known are .csv, ",
         ),
-        (["a.csv", "no/c.csv"], "error: cannot write: "),
+        (
+            ["a.csv", "no/c.csv"],
+            "error: no such folder: no\nhint: create the folder first",
+        ),
     ] {
         let complaint = complaint(folder, &[&files[..], &["--dt", "1"]].concat());
         assert!(complaint.starts_with(start), "{complaint}");
+    }
+}
+
+#[test]
+fn a_file_is_not_written_over_itself() {
+    let folder = folder_with(&[("a.csv", "x;y\n1,5;2\n3;4,25\n")]);
+    let folder = folder.path();
+    let refused = |to: &str| {
+        assert_eq!(
+            complaint(folder, &["a.csv", to]),
+            format!(
+                "error: the file to write is the one to read: {to}\nhint: name another file to write\n"
+            )
+        );
+        assert_eq!(text(folder, "a.csv"), "x;y\n1,5;2\n3;4,25\n");
+    };
+    refused("a.csv");
+    refused("./a.csv");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.csv", folder.join("link.csv")).unwrap();
+        refused("link.csv");
     }
 }
 

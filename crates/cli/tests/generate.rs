@@ -115,7 +115,7 @@ fn an_orbit_that_diverges_is_an_outcome_with_its_row() {
         1,
     );
     assert!(
-        notes.contains("the orbit is not finite in row 10"),
+        notes.contains("the orbit is not finite in row 11"),
         "{notes}"
     );
     assert!(
@@ -132,6 +132,9 @@ fn mistakes_are_told() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     fs::write(folder.path().join("two.csv"), "x,y\n1,2\n3,4\n").unwrap();
     fs::write(folder.path().join("gap.csv"), "x,y,z\n1,,2\n3,4,5\n").unwrap();
+    fs::write(folder.path().join("other.csv"), "x,y,w\n1,2,3\n4,5,6\n").unwrap();
+    let slow = "time,x,y,z\n0,1,2,3\n0.5,4,5,6\n";
+    fs::write(folder.path().join("slow.csv"), slow).unwrap();
     let cases = [
         ("none --steps 3", "no such run or model: none"),
         (
@@ -147,9 +150,21 @@ fn mistakes_are_told() {
         ),
         (
             "r --steps 3 --data gap.csv",
-            "`y` is missing in row 0 of the data",
+            "`y` is missing in row 1 of the data",
+        ),
+        (
+            "r --steps 3 --data other.csv",
+            "the model has no channel `w`: it has x, y, z",
+        ),
+        (
+            "r --steps 3 --data slow.csv",
+            "the model has a step of 0.01, the data have 0.5\nhint: resample the data, or give `--dt 0.01`",
         ),
         ("r --steps 3 --out o.xyz", "no format has"),
+        (
+            "r --steps 3 --out no/o.csv",
+            "no such folder: no\nhint: create the folder first",
+        ),
     ];
     for (arguments, words) in cases {
         let (out, notes) = said(folder.path(), &format!("generate {arguments}"), 2);
@@ -157,6 +172,20 @@ fn mistakes_are_told() {
         assert!(out.is_empty());
     }
     assert!(!folder.path().join("o.xyz").exists());
+}
+
+#[test]
+fn columns_are_found_by_name_where_they_have_names() {
+    let folder = trained();
+    let with = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).unwrap();
+        let arguments = format!("generate r --steps 4 --data {name}");
+        said(folder.path(), &arguments, 0).0
+    };
+    let straight = with("a.csv", "x,y,z\n0.1,0.2,0.3\n0,0,0\n");
+    assert_eq!(with("b.csv", "z,x,y\n0.3,0.1,0.2\n0,0,0\n"), straight);
+    // Without names the place decides.
+    assert_eq!(with("c.csv", "0.1,0.2,0.3\n0,0,0\n"), straight);
 }
 
 #[test]
@@ -178,7 +207,7 @@ fn a_driven_model_needs_its_inputs() {
     };
     refused(
         "--steps 9",
-        "driven by 1 external inputs, and no data are given",
+        "driven by 1 external input, and no data are given",
     );
     refused("--steps 61 --data d.csv", "the first trajectory has 60");
     refused(

@@ -111,6 +111,13 @@ fn mistakes_have_exit_code_two_and_a_hint() {
     let output = inspect(&[Path::new("no such file.npy")]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("hint: "));
+    let output = inspect(&["a.npy", "--window", "-3"].map(Path::new));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("a window has between 1 and 1000000000 steps"),
+        "{said}"
+    );
 }
 
 /// The fenced block of this language in the documentation.

@@ -138,6 +138,30 @@ fn maps_are_written_with_a_step_of_one() {
 }
 
 #[test]
+fn settings_without_effect_are_named() {
+    let folder = TempDir::new().unwrap();
+    let notes = |flags: &str| said(folder.path(), &format!("{flags} --out a.csv")).0;
+    assert_eq!(
+        notes("henon --steps 2 --method fixed --tolerance 1e-6"),
+        "note: --method has no effect: `henon` has its own steps\n\
+         note: --tolerance has no effect: `henon` has its own steps\n\
+         wrote henon: 2 rows, 2 channels: a.csv\n"
+    );
+    let fixed = notes("lorenz63 --steps 2 --method fixed --tolerance 1e-6");
+    assert!(
+        fixed.starts_with("note: --tolerance has no effect: fixed steps take none\nwrote"),
+        "{fixed}"
+    );
+    let one = notes("logistic --steps 1 --standardize");
+    assert_eq!(
+        one,
+        "note: --standardize has no spread to work with: one row becomes zeros\n\
+         wrote logistic: 1 row, 1 channel: a.csv\n"
+    );
+    assert!(notes("lorenz63 --steps 2 --tolerance 1e-6").starts_with("wrote"));
+}
+
+#[test]
 fn mistakes_are_told_before_the_work() {
     let unknown = complaint("lorentz-63 --steps 10 --out a.csv", 2);
     assert_eq!(
@@ -170,9 +194,44 @@ fn mistakes_are_told_before_the_work() {
     assert!(noise.contains("noise must be"), "{noise}");
     let tolerance = complaint("lorenz63 --steps 10 --tolerance 0 --out a.csv", 2);
     assert!(tolerance.contains("tolerance must be"), "{tolerance}");
-    complaint("lorenz63 --steps 10 --set rho --out a.csv", 2);
+    let example = complaint("lorenz63 --steps 10 --set rho --out a.csv", 2);
+    assert!(
+        example.contains("expected NAME=VALUE, as in rho=24.5"),
+        "{example}"
+    );
+    let nearest = complaint("lorenz --steps 10 --out a.csv", 2);
+    assert!(nearest.contains("did you mean `lorenz63`?"), "{nearest}");
+}
+
+#[test]
+fn numbers_and_files_that_cannot_be_are_refused() {
+    for flags in [
+        "--steps -1",
+        "--steps 9 --transient -1",
+        "--steps 9 --seed -1",
+    ] {
+        let negative = complaint(&format!("lorenz63 --out a.csv {flags}"), 2);
+        assert!(
+            negative.contains("expected a whole number of at least 0"),
+            "{negative}"
+        );
+        assert!(!negative.contains("tip:"), "{negative}");
+    }
     // So large that it would run for hours if the name of the file were looked at last.
     complaint("lorenz63 --steps 1000000000 --out a.unknown", 2);
+    let nowhere = complaint("lorenz63 --steps 1000000000 --out no/a.npy", 2);
+    assert!(
+        nowhere.starts_with("error: no such folder: no\nhint: create the folder first"),
+        "{nowhere}"
+    );
+    let forever = complaint(
+        "lorenz63 --steps 10 --transient 18446744073709551615 --out a.npy",
+        2,
+    );
+    assert!(
+        forever.starts_with("error: at most 10000000000 rows can be left out"),
+        "{forever}"
+    );
 }
 
 #[test]

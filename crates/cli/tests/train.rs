@@ -59,12 +59,7 @@ fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
     );
     assert!(notes.contains("100 %  epoch 4  loss "), "{notes}");
     let settings = read(folder.path(), "r/experiment.toml");
-    for line in [
-        "path = \"l.csv\"",
-        "latent = 3",
-        "hidden = 20",
-        "alpha = 0.15",
-    ] {
+    for line in ["latent = 3", "hidden = 20", "alpha = 0.15"] {
         assert!(settings.lines().any(|l| l == line), "{line}\n{settings}");
     }
     let history = read(folder.path(), "r/history.csv");
@@ -117,6 +112,51 @@ fn a_run_can_be_done_again_from_its_settings() {
         read(folder.path(), "a/experiment.toml"),
         read(folder.path(), "b/experiment.toml")
     );
+}
+
+#[test]
+fn a_run_can_be_done_again_from_any_folder() {
+    let folder = folder();
+    let here = folder.path();
+    said(here, &format!("train l.csv --out a {SHORT} --quiet"), 0);
+    fs::create_dir(here.join("other")).unwrap();
+    let again = "train --config ../a/experiment.toml --out b --quiet";
+    said(&here.join("other"), again, 0);
+    assert_eq!(
+        read(here, "a/history.csv"),
+        read(here, "other/b/history.csv")
+    );
+    // A name in a file of one's own counts from the file's folder where the current one has no such file.
+    let file = "epochs = 1\nbatches-per-epoch = 1\nwindow = 9\nhidden = 5\ndata = 'l.csv'\n";
+    fs::write(here.join("a.toml"), file).unwrap();
+    said(
+        &here.join("other"),
+        "train --config ../a.toml --out c --quiet",
+        0,
+    );
+    fs::write(here.join("a.toml"), file.replace("l.csv", "none.csv")).unwrap();
+    refused(
+        &here.join("other"),
+        "--config ../a.toml --out d",
+        &[
+            "error: no such file: none.csv (named in ../a.toml)\n",
+            "hint: name the file of data",
+        ],
+    );
+}
+
+#[test]
+fn data_on_the_command_line_are_read_as_the_file_says() {
+    let folder = folder();
+    let file = "epochs = 1\nbatches-per-epoch = 1\nwindow = 9\nhidden = 5\n\
+                [data]\npath = 'none.csv'\nstate = ['x', 'z']\ndt = 0.5\n";
+    fs::write(folder.path().join("a.toml"), file).unwrap();
+    let arguments = "train l.csv --config a.toml --out r --quiet --dt 0.25";
+    said(folder.path(), arguments, 0);
+    let settings = read(folder.path(), "r/experiment.toml");
+    for line in ["state = [\"x\", \"z\"]", "dt = 0.25", "latent = 2"] {
+        assert!(settings.lines().any(|l| l == line), "{line}\n{settings}");
+    }
 }
 
 #[test]
@@ -256,14 +296,17 @@ fn data_that_cannot_be_trained_on_are_refused() {
         folder.path(),
         "missing.csv --out r --window 2",
         &[
-            "channel `y` is missing in row 1",
+            "channel `y` is missing in row 2 of trajectory 1: missing.csv",
             "hint: `attractor inspect`",
         ],
     );
     refused(
         folder.path(),
         "huge.csv --out r --window 2",
-        &["channel `x` reaches 1e30"],
+        &[
+            "channel `x` reaches 1e30",
+            "in single precision: huge.csv\n",
+        ],
     );
     refused(
         folder.path(),

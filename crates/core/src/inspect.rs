@@ -17,12 +17,12 @@ use crate::series::{Series, Step};
 pub use against::{Comparison, Difference};
 pub use record::{ChannelSummary, Record, TrajectorySummary};
 pub use spectrum::Period;
-pub use words::figure;
+pub use words::{count, figure};
 
 /// What the recording is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Length of the training window in rows.
+    /// Predicted steps T of the training window.
     pub window: usize,
 }
 

@@ -79,7 +79,7 @@ pub enum SeriesError {
         dt: f64,
     },
     /// A trajectory's values do not fill its rows.
-    #[error("trajectory {trajectory} has {values} values, not a multiple of {columns} columns")]
+    #[error("trajectory {} has {values} values, not a multiple of its columns ({columns})", trajectory + 1)]
     Shape {
         /// Its number, from 0.
         trajectory: usize,
@@ -89,7 +89,7 @@ pub enum SeriesError {
         columns: usize,
     },
     /// Inputs and observations differ in length.
-    #[error("trajectory {trajectory} has {rows} rows but {inputs} rows of inputs")]
+    #[error("trajectory {} has {rows} rows but {inputs} rows of inputs", trajectory + 1)]
     Inputs {
         /// Its number, from 0.
         trajectory: usize,
@@ -99,7 +99,7 @@ pub enum SeriesError {
         inputs: usize,
     },
     /// A gap lies outside its trajectory, or gaps do not ascend.
-    #[error("trajectory {trajectory} has a gap before row {row}, outside its rows or out of order")]
+    #[error("trajectory {} has a gap before row {}, outside its rows or out of order", trajectory + 1, row + 1)]
     Gap {
         /// Its number, from 0.
         trajectory: usize,
@@ -107,7 +107,7 @@ pub enum SeriesError {
         row: usize,
     },
     /// A value is infinite.
-    #[error("channel `{channel}` is infinite in row {row} of trajectory {trajectory}")]
+    #[error("channel `{channel}` is infinite in row {} of trajectory {}", row + 1, trajectory + 1)]
     Infinite {
         /// The trajectory's number, from 0.
         trajectory: usize,

@@ -287,13 +287,13 @@ fn find<'a>(
     })
 }
 
-/// The name that a mistyped one most likely stands for.
+/// The name that a mistyped one most likely stands for, the first of equals.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|name| (strsim::jaro_winkler(typed, name), name))
         .filter(|&(similarity, _)| similarity > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, name)| name)
 }
 
@@ -320,6 +320,13 @@ mod tests {
         let settings = Settings::resolve(LIST, [("window", "50")]).unwrap();
         assert_eq!(settings.real("alpha"), 0.15);
         assert_eq!(settings.integer("window"), 50);
+    }
+
+    #[test]
+    fn of_equally_near_names_the_first_is_meant() {
+        let systems = ["lorenz63", "lorenz84", "lorenz96"];
+        assert_eq!(nearest("lorenz", systems), Some("lorenz63"));
+        assert_eq!(nearest("lorenz9", systems), Some("lorenz96"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum WindowsError {
         longest: usize,
     },
     /// A value is missing.
-    #[error("channel `{channel}` is missing in row {row} of trajectory {trajectory}")]
+    #[error("channel `{channel}` is missing in row {} of trajectory {}", row + 1, trajectory + 1)]
     Missing {
         /// The trajectory's number, from 0.
         trajectory: usize,

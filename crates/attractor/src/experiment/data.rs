@@ -9,8 +9,10 @@
 //!
 //! The keys are the names of the flags of every verb that reads data.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{self, Path, PathBuf};
 
+use super::ExperimentError;
 use crate::format::{Column, Decimal, Delimiter, Header, ReadOptions};
 
 /// A recording and how it is read.
@@ -22,6 +24,19 @@ pub struct DataSource {
     pub options: ReadOptions,
 }
 
+/// Every key of the table.
+pub(super) const KEYS: [&str; 9] = [
+    "path",
+    "dt",
+    "time",
+    "state",
+    "input",
+    "trajectory",
+    "delimiter",
+    "decimal",
+    "header",
+];
+
 const DELIMITERS: [(&str, Delimiter); 4] = [
     ("comma", Delimiter::Comma),
     ("semicolon", Delimiter::Semicolon),
@@ -32,6 +47,30 @@ const DECIMALS: [(&str, Decimal); 2] = [("point", Decimal::Point), ("comma", Dec
 const HEADERS: [(&str, Header); 2] = [("yes", Header::Present), ("no", Header::Absent)];
 
 impl DataSource {
+    /// The recording that a file of settings names, found from the current folder, else from that of the file.
+    pub fn found_from(self, file: &Path) -> Result<DataSource, ExperimentError> {
+        let beside = file.with_file_name(&self.path);
+        match (self.path.exists(), beside.exists()) {
+            (true, _) => Ok(self),
+            (false, true) => Ok(DataSource {
+                path: beside,
+                ..self
+            }),
+            (false, false) => Err(ExperimentError::DataNotFound {
+                data: self.path,
+                path: file.to_path_buf(),
+            }),
+        }
+    }
+
+    /// The recording under a name that holds in every folder.
+    pub(crate) fn absolute(&self) -> io::Result<DataSource> {
+        Ok(DataSource {
+            path: path::absolute(&self.path)?,
+            options: self.options.clone(),
+        })
+    }
+
     /// Everything that is not left to be detected, by key.
     pub(super) fn texts(&self) -> Vec<(&'static str, Vec<String>)> {
         let options = &self.options;
@@ -68,7 +107,7 @@ impl DataSource {
             ("delimiter", [text]) => options.delimiter = Some(one_of(key, text, &DELIMITERS)?),
             ("decimal", [text]) => options.decimal = Some(one_of(key, text, &DECIMALS)?),
             ("header", [text]) => options.header = Some(one_of(key, text, &HEADERS)?),
-            ("path" | "dt" | "time" | "trajectory" | "delimiter" | "decimal" | "header", _) => {
+            (key, _) if KEYS.contains(&key) => {
                 return Err(format!("`{key}` must be a single value"));
             }
             _ => return Err(format!("unknown key `{key}` of [data]")),

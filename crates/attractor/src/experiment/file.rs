@@ -55,8 +55,12 @@ impl ExperimentFile {
         for (key, value) in lines {
             let (name, at) = (key.get_ref().as_ref(), key.span().start);
             if name == DATA {
-                let data = data_source(value.get_ref());
-                file.data = Some(data.map_err(|reason| wrong(reason, at))?);
+                let data = data_source(value.get_ref(), at);
+                file.data = Some(data.map_err(|(reason, at)| ExperimentError::Data {
+                    reason,
+                    line: line(text, at),
+                    path: path.to_path_buf(),
+                })?);
                 continue;
             }
             let value = plain(value.get_ref()).ok_or_else(|| {
@@ -88,27 +92,33 @@ pub(super) fn data_table(data: &DataSource) -> String {
     format!("\n[{DATA}]\n{lines}")
 }
 
-/// The recording, from a path or a table.
-fn data_source(value: &DeValue<'_>) -> Result<DataSource, String> {
+/// The recording, from a path or a table whose key is at this byte; if it cannot be, why and at which byte.
+fn data_source(value: &DeValue<'_>, at: usize) -> Result<DataSource, (String, usize)> {
     let mut source = DataSource::default();
     let DeValue::Table(table) = value else {
-        let path = plain(value).ok_or("`data` must be a path or a table")?;
-        source.set("path", &[path])?;
+        let path = plain(value).ok_or(("`data` must be a path or a table".to_string(), at))?;
+        source.set("path", &[path]).map_err(|reason| (reason, at))?;
         return Ok(source);
     };
-    for (key, value) in table.iter() {
-        let key = key.get_ref().as_ref();
-        let texts: Option<Vec<String>> = match value.get_ref() {
-            DeValue::Array(list) => list.iter().map(|v| plain(v.get_ref())).collect(),
-            single => plain(single).map(|text| vec![text]),
-        };
-        let texts = texts.ok_or_else(|| format!("`{key}` must be a word or a list of words"))?;
-        source.set(key, &texts)?;
+    let mut lines: Vec<_> = table.iter().collect();
+    lines.sort_by_key(|(key, _)| key.span().start);
+    for (key, value) in lines {
+        set_line(&mut source, key.get_ref(), value.get_ref())
+            .map_err(|reason| (reason, key.span().start))?;
     }
     match source.path.as_os_str().is_empty() {
-        true => Err("[data] has no `path`".to_string()),
+        true => Err(("[data] has no `path`".to_string(), at)),
         false => Ok(source),
     }
+}
+
+fn set_line(source: &mut DataSource, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+    let texts: Option<Vec<String>> = match value {
+        DeValue::Array(list) => list.iter().map(|v| plain(v.get_ref())).collect(),
+        single => plain(single).map(|text| vec![text]),
+    };
+    let texts = texts.ok_or_else(|| format!("`{key}` must be a word or a list of words"))?;
+    source.set(key, &texts)
 }
 
 /// The value as a user would type it after a flag.
@@ -170,20 +180,38 @@ mod tests {
             said("\nwindow = [1, 2]\n"),
             "`window` must be a single value, found array (line 2 of a.toml)"
         );
-        for (text, reason) in [
-            ("[data]\ndt = 1", "[data] has no `path`"),
-            ("[data]\nfoo = 1", "unknown key `foo` of [data]"),
-            ("[data]\ndt = \"x\"", "`dt` must be a number"),
+    }
+
+    #[test]
+    fn mistakes_in_the_table_of_data_are_told_with_their_own_line() {
+        for (text, reason, line) in [
+            ("[data]\ndt = 1", "[data] has no `path`", 1),
+            ("[data]\nfoo = 1", "unknown key `foo` of [data]", 2),
+            (
+                "[data]\npath = 'a'\n\ndt = \"x\"\nbar = 1",
+                "`dt` must be a number",
+                4,
+            ),
             (
                 "[data]\npath = [\"a\", \"b\"]",
                 "`path` must be a single value",
+                2,
             ),
             (
                 "[data]\nheader = true",
                 "`header` must be one of yes, no, found `true`",
+                2,
             ),
         ] {
-            assert_eq!(said(text), format!("{reason} (line 1 of a.toml)"));
+            let error = parse(text).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("{reason} (line {line} of a.toml)")
+            );
+            assert_eq!(
+                error.hint().unwrap(),
+                "keys of [data] are path, dt, time, state, input, trajectory, delimiter, decimal, header"
+            );
         }
     }
 }

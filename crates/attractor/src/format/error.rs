@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attractor_core::inspect::count;
 use attractor_core::series::SeriesError;
 
 use super::FORMATS;
@@ -60,8 +61,11 @@ pub enum Fault {
     /// There are no data.
     #[error("no data")]
     Empty,
+    /// The text has two bytes a character.
+    #[error("text in UTF-8 expected, found UTF-16")]
+    Utf16,
     /// A row has more or fewer columns than the first.
-    #[error("{expected} columns expected, {found} found on {at}")]
+    #[error("{} expected, {found} found on {at}", count(*expected, "column"))]
     Ragged {
         /// Where.
         at: At,
@@ -226,7 +230,7 @@ pub enum Fault {
         fault: Box<Fault>,
     },
     /// Arrays of one file differ in width.
-    #[error("array `{name}` has {found} columns, `{first}` has {expected}")]
+    #[error("array `{name}` has {}, `{first}` has {expected}", count(*found, "column"))]
     Widths {
         /// The first array.
         first: String,
@@ -337,6 +341,7 @@ impl Fault {
             Fault::Permission => "ask its owner, or copy it",
             Fault::Corrupt { .. } | Fault::Truncated { .. } => "copy or download the file again",
             Fault::Empty => "the file needs at least one row of numbers",
+            Fault::Utf16 => "save it as UTF-8, as with `iconv -f UTF-16 -t UTF-8`",
             Fault::Ragged { .. } => "check the delimiter and decimal mark (--delimiter, --decimal)",
             Fault::NotNumber { .. } => NOT_NUMBER,
             Fault::Infinite { .. } => "leave the cell empty, or write NaN, if the value is missing",

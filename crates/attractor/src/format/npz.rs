@@ -37,7 +37,12 @@ Holds trajectories without inputs and gaps; channel names, units, starts and the
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
-    let mut archive = ZipArchive::new(BufReader::new(open(path)?)).map_err(zip_fault)?;
+    let file = open(path)?;
+    // An empty file is no archive, but nothing is damaged.
+    if file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
+        return Err(Fault::Empty);
+    }
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(zip_fault)?;
     let entries = entries(&mut archive)?;
     let (_, first) = entries.first().ok_or(Fault::Empty)?;
     let names = names(&entries);

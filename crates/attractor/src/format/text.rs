@@ -52,6 +52,10 @@ pub(super) fn read(
     preference: Preference,
 ) -> Result<Series, Fault> {
     let file = open(path)?;
+    // An empty file is no gzip stream, but nothing is damaged.
+    if file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
+        return Err(Fault::Empty);
+    }
     let packed = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
@@ -62,6 +66,9 @@ pub(super) fn read(
     let mut sample = Vec::new();
     let read = (&mut source).take(SAMPLE).read_to_end(&mut sample);
     read.map_err(io_fault)?;
+    if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
+        return Err(Fault::Utf16);
+    }
     let dialect = Dialect::detect(&sample, options, preference);
     read_records(Records::new(&dialect, sample, source), &dialect, options)
 }

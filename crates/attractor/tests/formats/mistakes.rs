@@ -58,6 +58,40 @@ fn a_decimal_comma_that_comes_late() {
 }
 
 #[test]
+fn empty_packed_files_are_empty_not_damaged() {
+    for name in ["a.csv.gz", "a.tsv.gz", "a.npz"] {
+        let (message, _) = said(read_as(name, b"", &ReadOptions::default()));
+        assert_eq!(message, "no data", "{name}");
+    }
+}
+
+#[test]
+fn text_in_utf_16() {
+    let text = "x,y\n1,2\n3,4\n";
+    let little = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let big = text.encode_utf16().flat_map(u16::to_be_bytes);
+    let marked = [
+        [0xff, 0xfe].into_iter().chain(little).collect::<Vec<u8>>(),
+        [0xfe, 0xff].into_iter().chain(big).collect(),
+    ];
+    for bytes in marked {
+        let (message, hint) = said(read_as("a.csv", &bytes, &ReadOptions::default()));
+        assert_eq!(message, "text in UTF-8 expected, found UTF-16");
+        assert!(hint.starts_with("save it as UTF-8"));
+    }
+}
+
+#[test]
+fn a_single_column_is_one_column() {
+    let comma = ReadOptions {
+        delimiter: Some(format::Delimiter::Comma),
+        ..ReadOptions::default()
+    };
+    let (message, _) = with(comma, "x\n1\n2,3\n");
+    assert_eq!(message, "1 column expected, 2 found on line 3");
+}
+
+#[test]
 fn empty_files() {
     for name in ["a.csv", "a.tsv", "a.npy"] {
         let (message, hint) = said(read_as(name, b"", &ReadOptions::default()));

@@ -11,6 +11,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
+use super::whole;
 use crate::reading::Reading;
 use crate::table;
 
@@ -21,13 +22,13 @@ pub(crate) struct Bench {
     #[arg(long, value_parser = PossibleValuesParser::new(WORKLOADS.iter().map(|w| w.name)))]
     workload: Option<String>,
     /// Worker threads; 0 for all cores
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<usize>)]
     threads: usize,
     /// Data to train on [default: smooth synthetic data]
     #[arg(long, value_name = "FILE", requires = "workload")]
     data: Option<PathBuf>,
     /// Updates that are timed, after a warm-up
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 1000, allow_negative_numbers = true, value_parser = whole::<usize>)]
     updates: usize,
     /// Seconds of warm-up: processors take a while to reach their clock rate
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::format;
+use attractor::inspect::count;
 use attractor::series::Series;
+use attractor::store;
 use clap::Args;
 
 use crate::reading::Reading;
@@ -28,6 +30,8 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        store::refuse_same(&self.from, &self.to)?;
+        format::refuse_unwritable(&self.to)?;
         let series = self.reading.read(&self.from)?;
         let lost = format::losses(&self.to, &series)?;
         format::write(&self.to, &series)?;
@@ -51,12 +55,4 @@ fn summary(series: &Series) -> String {
     }
     parts.push(count(series.trajectories().len(), "trajectory"));
     parts.join(", ")
-}
-
-fn count(n: usize, what: &str) -> String {
-    match (n, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
-        (_, Some(stem)) => format!("{n} {stem}ies"),
-        _ => format!("{n} {what}s"),
-    }
 }

@@ -7,9 +7,11 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::format;
 use attractor::generate::{Generated, GeneratedFrom, generate};
+use attractor::inspect::count;
 use attractor::run::Run;
 use clap::Args;
 
+use super::whole;
 use crate::reading::Reading;
 
 /// Run a model freely and write what it does
@@ -22,7 +24,7 @@ pub(crate) struct Generate {
     #[arg(value_name = "RUN|MODEL")]
     model: PathBuf,
     /// Number of rows
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole::<usize>)]
     steps: usize,
     /// Data whose first row is where to start, and whose inputs drive the model [default: the training data's]
     #[arg(long, value_name = "FILE")]
@@ -41,6 +43,7 @@ impl Generate {
         let data = data.map(|path| self.reading.read(path)).transpose()?;
         if let Some(path) = &self.out {
             // A file that cannot be written is a mistake to be told before the work.
+            format::refuse_unwritable(path)?;
             let first = generate(&run.reconstruction, data.as_ref(), 1)?;
             format::losses(path, &first.series)?;
         }
@@ -64,7 +67,9 @@ impl Generate {
         let (rows, channels) = (series.total_len(), series.dim_obs());
         writeln!(
             notes,
-            "wrote {rows} rows, {channels} channels: {}",
+            "wrote {}, {}: {}",
+            count(rows, "row"),
+            count(channels, "channel"),
             path.display()
         )?;
         Ok(ExitCode::SUCCESS)

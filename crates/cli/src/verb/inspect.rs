@@ -27,8 +27,8 @@ pub(crate) struct Inspect {
     /// Second file, such as the test set: is it the first, does it overlap, continue or differ?
     #[arg(long, value_name = "FILE2")]
     against: Option<PathBuf>,
-    /// Length of the training window in rows that the data must be long enough for
-    #[arg(long, value_name = "ROWS", default_value_t = 200, value_parser = window)]
+    /// Steps of the training window that the data must be long enough for: T steps need T + 1 rows
+    #[arg(long, value_name = "T", default_value_t = 200, allow_negative_numbers = true, value_parser = window)]
     window: usize,
     /// Which channels the table lists; a summary takes the place of more than 16
     #[arg(long, value_name = "WHICH", default_value = "some")]
@@ -98,9 +98,8 @@ fn exit_code(inspection: &Inspection) -> ExitCode {
 }
 
 fn window(text: &str) -> Result<usize, String> {
-    let rows: usize = text.parse().map_err(|_| "not a whole number".to_string())?;
-    match (1..=1_000_000_000).contains(&rows) {
-        true => Ok(rows),
-        false => Err("a window has between 1 and 1000000000 rows".to_string()),
-    }
+    let steps = text.parse().ok();
+    steps
+        .filter(|steps| (1..=1_000_000_000).contains(steps))
+        .ok_or_else(|| "a window has between 1 and 1000000000 steps".to_string())
 }

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::format;
+use attractor::inspect::count;
 use attractor::settings::{Settings, Value};
 use attractor::system::simulate::{Method, Request, Simulated, Simulation};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
-use super::assignment;
+use super::{assignment, whole};
 
 /// Simulate a known system and write the series to a file
 ///
@@ -23,7 +24,7 @@ pub(crate) struct Simulate {
     /// Name of the system
     system: String,
     /// Number of rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>)]
     steps: usize,
     /// File to write, in the format that its name says
     #[arg(long, value_name = "FILE")]
@@ -32,10 +33,10 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     dt: Option<f64>,
     /// Seed of the initial state and of the noise
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>)]
     seed: u64,
     /// Rows to leave out before the first one
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
     transient: usize,
     /// Scale every channel to mean 0 and standard deviation 1
     #[arg(long)]
@@ -49,19 +50,14 @@ pub(crate) struct Simulate {
     )]
     noise: f64,
     /// A parameter of the system, as in `--set rho=24.5`; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
     set: Vec<(String, String)>,
-    /// Relative and absolute error allowed in an adaptive step
-    #[arg(
-        long,
-        value_name = "T",
-        default_value_t = 1e-9,
-        allow_negative_numbers = true
-    )]
-    tolerance: f64,
-    /// How a flow is integrated
-    #[arg(long, value_name = "HOW", default_value = "adaptive")]
-    method: MethodWord,
+    /// Relative and absolute error allowed in an adaptive step [default: 1e-9]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    tolerance: Option<f64>,
+    /// How a flow is integrated [default: adaptive]
+    #[arg(long, value_name = "HOW")]
+    method: Option<MethodWord>,
     /// Print what was simulated as a JSON document
     #[arg(long)]
     json: bool,
@@ -79,6 +75,7 @@ enum MethodWord {
 impl Simulate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let simulation = Simulation::check(&self.request())?;
+        format::refuse_unwritable(&self.out)?;
         // A file that cannot be written is a mistake to be told before the work.
         let lost = format::losses(&self.out, &simulation.first_row()?)?;
         let simulated = simulation.run()?;
@@ -87,17 +84,46 @@ impl Simulate {
             writeln!(out, "{:#}", self.describe(&simulation, &simulated))?;
         }
         let mut notes = io::stderr().lock();
+        for note in self.without_effect(&simulation) {
+            writeln!(notes, "note: {note}")?;
+        }
         if !lost.is_empty() {
             writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
         }
         let (rows, channels) = (simulated.series.total_len(), simulated.series.dim_obs());
-        let path = self.out.display();
         writeln!(
             notes,
-            "wrote {}: {rows} rows, {channels} channels: {path}",
-            self.system
+            "wrote {}: {}, {}: {}",
+            self.system,
+            count(rows, "row"),
+            count(channels, "channel"),
+            self.out.display()
         )?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What was typed and changes nothing, or not what it says.
+    fn without_effect(&self, simulation: &Simulation) -> Vec<String> {
+        let given = [
+            ("--method", self.method.is_some()),
+            ("--tolerance", self.tolerance.is_some()),
+        ];
+        let fixed = self.method == Some(MethodWord::Fixed);
+        let mut notes = Vec::new();
+        for (flag, _) in given.iter().filter(|(_, given)| *given) {
+            if !simulation.takes_method() {
+                let system = &self.system;
+                notes.push(format!(
+                    "{flag} has no effect: `{system}` has its own steps"
+                ));
+            } else if fixed && *flag == "--tolerance" {
+                notes.push(format!("{flag} has no effect: fixed steps take none"));
+            }
+        }
+        if self.standardize && self.steps == 1 {
+            notes.push("--standardize has no spread to work with: one row becomes zeros".into());
+        }
+        notes
     }
 
     fn request(&self) -> Request {
@@ -108,11 +134,10 @@ impl Simulate {
             standardize: self.standardize,
             noise: self.noise,
             set: self.set.clone(),
-            method: match self.method {
-                MethodWord::Adaptive => Method::Adaptive {
-                    tolerance: self.tolerance,
-                },
-                MethodWord::Fixed => Method::Fixed,
+            method: match (self.method, self.tolerance) {
+                (Some(MethodWord::Fixed), _) => Method::Fixed,
+                (_, Some(tolerance)) => Method::Adaptive { tolerance },
+                (_, None) => Method::default(),
             },
             ..Request::new(&self.system, self.steps)
         }
@@ -121,6 +146,10 @@ impl Simulate {
     /// Everything needed to make the file again and to map it back to the system's own units.
     fn describe(&self, simulation: &Simulation, simulated: &Simulated) -> serde_json::Value {
         let Simulated { series, scaling } = simulated;
+        let (method, tolerance) = match simulation.request().method {
+            Method::Adaptive { tolerance } => ("adaptive", Some(tolerance)),
+            Method::Fixed => ("fixed", None),
+        };
         let names = series
             .channels()
             .iter()
@@ -134,17 +163,19 @@ impl Simulate {
             "transient": self.transient,
             "standardize": self.standardize,
             "noise": self.noise,
-            "method": match self.method {
-                MethodWord::Adaptive => "adaptive",
-                MethodWord::Fixed => "fixed",
-            },
-            "tolerance": self.tolerance,
+            "method": method,
+            "tolerance": tolerance,
             "channels": names.collect::<Vec<_>>(),
             "mean": scaling.mean,
             "sd": scaling.sd,
             "file": self.out.display().to_string(),
         })
     }
+}
+
+/// Splits `name=value`, with an example that every system's reader knows.
+fn parameter(text: &str) -> Result<(String, String), String> {
+    assignment(text).map_err(|expected| format!("{expected}, as in rho=24.5"))
 }
 
 fn parameters(settings: &Settings) -> Map<String, serde_json::Value> {

@@ -12,7 +12,9 @@ use attractor::experiment::{
     DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw,
 };
 use attractor::format;
+use attractor::inspect::figure;
 use attractor::run::{RunFolder, Trained};
+use attractor::series::{Series, mean_and_sd};
 use attractor::train::Outcome;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -60,7 +62,9 @@ impl Train {
         let (experiment, data) = self.experiment()?;
         let folder = RunFolder::check(&self.out)?;
         let series = format::read(&data.path, &data.options)?;
-        let resolved = experiment.resolve(&series)?;
+        let resolved = experiment
+            .resolve(&series)
+            .map_err(|error| error.of_file(&data.path))?;
         folder.begin(&resolved, &data)?;
         let mut progress = match self.quiet {
             true => Progress::silent(&resolved.plan),
@@ -73,7 +77,11 @@ impl Train {
             writeln!(out, "{:#}", trained.to_json())?;
         }
         if !self.quiet {
-            summarize(&trained, folder.path(), &mut io::stderr().lock())?;
+            let mut notes = io::stderr().lock();
+            summarize(&trained, folder.path(), &mut notes)?;
+            if let Outcome::Diverged { .. } = trained.outcome {
+                writeln!(notes, "hint: {}", against_divergence(&series))?;
+            }
         }
         Ok(match trained.outcome {
             Outcome::Diverged { .. } => ExitCode::from(crate::OUTCOME),
@@ -102,14 +110,17 @@ impl Train {
         Ok((experiment, self.data_source(file.data)?))
     }
 
-    /// The recording that was typed, else that of the file; flags go before what the file says.
+    /// The recording that was typed, else that of the file; it is read as the flags say, else as the file says.
     fn data_source(&self, of_file: Option<DataSource>) -> Result<DataSource, ExperimentError> {
-        let typed = self.data.clone().map(|path| DataSource {
-            path,
-            ..DataSource::default()
-        });
-        let path = self.config.clone().unwrap_or_default();
-        let source = typed.or(of_file).ok_or(ExperimentError::NoData { path })?;
+        let config = self.config.clone().unwrap_or_default();
+        let source = match (&self.data, of_file) {
+            (Some(path), of_file) => DataSource {
+                path: path.clone(),
+                ..of_file.unwrap_or_default()
+            },
+            (None, Some(source)) => source.found_from(&config)?,
+            (None, None) => return Err(ExperimentError::NoData { path: config }),
+        };
         Ok(DataSource {
             options: self.reading.options_over(source.options),
             ..source
@@ -117,7 +128,7 @@ impl Train {
     }
 }
 
-/// One or two lines on how it went.
+/// A line on how it went.
 fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Result<()> {
     let (word, seconds) = (trained.word(), trained.seconds);
     let loss = trained
@@ -126,14 +137,10 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
         .map_or(String::new(), |epoch| format!(", loss {:.6}", epoch.loss));
     let update = trained.outcome.state().update;
     if let Outcome::Diverged { .. } = trained.outcome {
-        writeln!(
+        return writeln!(
             notes,
             "diverged at update {update} after {seconds:.1} s{loss}; the last finite state is kept: {}",
             folder.display()
-        )?;
-        return writeln!(
-            notes,
-            "hint: a lower `--lr`, a higher `--alpha`, a shorter `--window` or `--clip-norm 10` may help"
         );
     }
     writeln!(
@@ -141,4 +148,39 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
         "{word} {update} updates in {seconds:.1} s{loss}: {}",
         folder.display()
     )
+}
+
+/// What may keep training finite. Most often the data are not standardised: parameters start for mean 0 and spread 1.
+fn against_divergence(series: &Series) -> String {
+    let settings =
+        "a lower `--lr`, a higher `--alpha`, a shorter `--window` or `--clip-norm 10` may help";
+    let far = |(mean, sd): (f64, f64)| mean.abs() > 1.0 || !(0.2..=5.0).contains(&sd);
+    let moments = (0..series.dim_obs()).map(|c| mean_and_sd(series.column(c)));
+    match moments.enumerate().find(|(_, moments)| far(*moments)) {
+        None => settings.to_string(),
+        Some((c, (mean, sd))) => format!(
+            "standardise the data (channel `{}` has mean {} and spread {}, 0 and 1 train best); then {settings}",
+            series.channels()[c].name,
+            figure(mean),
+            figure(sd)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_are_not_standardised_are_the_first_suspect() {
+        let hint = |offset: f64, scale: f64| {
+            let x = (0..100).map(|i| offset + scale * f64::from(i % 10 - 5));
+            against_divergence(&Series::from_rows(x.collect(), 1, 1.0).unwrap())
+        };
+        assert!(hint(0.0, 0.3).starts_with("a lower `--lr`"));
+        let far = "standardise the data (channel `x1` has mean";
+        assert!(hint(100.0, 0.3).starts_with(far));
+        assert!(hint(0.0, 50.0).starts_with(far));
+        assert!(hint(0.0, 0.01).starts_with(far));
+    }
 }

@@ -203,7 +203,7 @@ fn pasted_rows_are_found() {
     let seen = looked(&series(rows));
     let seen = finding(&seen, "repeated-rows");
     assert!(
-        seen.what.starts_with("100 rows occur again from row 3500"),
+        seen.what.starts_with("100 rows occur again from row 3501"),
         "{}",
         seen.what
     );
@@ -211,12 +211,18 @@ fn pasted_rows_are_found() {
 
 #[test]
 fn missing_values_are_counted() {
-    let holed = looked(&with_second(
-        1000,
-        |t, _, y| if t % 100 < 5 { f64::NAN } else { y },
-    ));
+    let holed = looked(&with_second(1000, |t, _, y| {
+        if (7..12).contains(&(t % 100)) {
+            f64::NAN
+        } else {
+            y
+        }
+    }));
     let seen = finding(&holed, "missing");
-    assert_eq!(seen.what, "50 values missing (5 %), at most 5 in a row");
+    assert_eq!(
+        seen.what,
+        "50 values missing (5 %), at most 5 in a row, the first in row 8"
+    );
     assert_eq!(
         (seen.severity, holed.channels[1].missing),
         (Severity::Warning, 50)
@@ -255,10 +261,10 @@ fn gaps_inputs_and_short_recordings_are_told() {
     );
     assert_eq!(inspection.trajectories[0].end, 1099.0);
     assert!(!checks(&inspection).contains(&"too-short"));
-    let short = inspect(&s, Options { window: 899 });
+    let short = inspect(&s, Options { window: 900 });
     let seen = finding(&short, "too-short");
-    assert!(seen.what.contains("900 rows") && seen.remedy.contains("at most 898"));
-    assert!(!checks(&inspect(&s, Options { window: 898 })).contains(&"too-short"));
+    assert!(seen.what.contains("900 rows") && seen.remedy.contains("at most 899"));
+    assert!(!checks(&inspect(&s, Options { window: 899 })).contains(&"too-short"));
 }
 
 #[test]
@@ -269,7 +275,7 @@ fn one_wild_value_is_an_outlier_and_spikes_are_not() {
     ));
     let seen = finding(&wild, "outliers");
     assert!(
-        seen.what.starts_with("1 value far") && seen.what.contains("row 777"),
+        seen.what.starts_with("1 value far") && seen.what.contains("row 778"),
         "{}",
         seen.what
     );
@@ -382,7 +388,7 @@ fn overlaps_are_found_at_their_offsets() {
     assert_eq!(seen.severity, Severity::Problem);
     assert!(
         seen.what
-            .starts_with("500 rows are in both: from row 2500 of the first and from row 0")
+            .starts_with("500 rows are in both: from row 2501 of the first and from row 1 ")
     );
 }
 

@@ -17,12 +17,17 @@ impl fmt::Display for Subject {
                 trajectory: 0,
                 first,
                 end,
-            } => write!(f, "rows {first}..{end}"),
+            } => write!(f, "rows {} to {end}", first + 1),
             Subject::Rows {
                 trajectory,
                 first,
                 end,
-            } => write!(f, "rows {first}..{end} of trajectory {trajectory}"),
+            } => write!(
+                f,
+                "rows {} to {end} of trajectory {}",
+                first + 1,
+                trajectory + 1
+            ),
         }
     }
 }
@@ -59,10 +64,13 @@ pub fn figure(v: f64) -> String {
     }
 }
 
-/// `1 row`, `2 rows`.
-pub(super) fn count(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {noun}{plural}")
+/// `1 row`, `2 rows`, `3 trajectories`.
+pub fn count(n: usize, noun: &str) -> String {
+    match (n, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{n} {stem}ies"),
+        _ => format!("{n} {noun}s"),
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +90,24 @@ mod tests {
         ] {
             assert_eq!(figure(v), text);
         }
+    }
+
+    #[test]
+    fn rows_and_trajectories_count_from_one() {
+        let rows = |trajectory| Subject::Rows {
+            trajectory,
+            first: 0,
+            end: 20,
+        };
+        assert_eq!(rows(0).to_string(), "rows 1 to 20");
+        assert_eq!(rows(2).to_string(), "rows 1 to 20 of trajectory 3");
+    }
+
+    #[test]
+    fn counts_have_their_plural() {
+        assert_eq!(count(0, "row"), "0 rows");
+        assert_eq!(count(1, "trajectory"), "1 trajectory");
+        assert_eq!(count(2, "trajectory"), "2 trajectories");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub static CLIPPED: ModelInfo = ModelInfo {
     entry: Entry {
         kind: Kind::Model,
         id: "clipped-dendritic-plrnn",
-        summary: "dendritic PLRNN with clipped bases, bounded orbits",
+        summary: "dendritic PLRNN with clipped bases, bounded where all |A| < 1",
         details: "F(z) = A z + W g(z) + h,  g_m = Σ_b α_b [φ(z_m − H_mb) − φ(z_m)],  φ = max(0, ·)\n\
                   A diagonal (M), W M×M with zero diagonal, h M, slopes α B, thresholds H M×B.",
         settings: &[],

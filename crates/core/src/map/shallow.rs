@@ -22,7 +22,7 @@ pub static CLIPPED: ModelInfo = ModelInfo {
     entry: Entry {
         kind: Kind::Model,
         id: "clipped-shallow-plrnn",
-        summary: "shallow PLRNN with clipped units, bounded orbits (the default)",
+        summary: "shallow PLRNN with clipped units, bounded where all |A| < 1 (the default)",
         details: "F(z) = A z + W1 [φ(W2 z + h2) − φ(W2 z)] + h1,  φ = max(0, ·)\n\
                   A diagonal (M), W1 M×L, W2 L×M, h1 M, h2 L.\n\
                   Piecewise linear with up to 3^L regions; orbits are bounded wherever all |A| < 1.",

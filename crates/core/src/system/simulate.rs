@@ -20,6 +20,7 @@
 
 use super::integrate::{Dop853, IntegrateError, Rk4, Tolerance};
 use super::{SYSTEMS, System, SystemInfo, Time, find};
+use crate::inspect::count;
 use crate::rng::{Rng, Stream};
 use crate::series::{Channel, Scaling, Series, SeriesError, Step, Trajectory, mean_and_sd};
 use crate::settings::{SettingError, Settings, nearest};
@@ -65,6 +66,9 @@ impl Default for Method {
     }
 }
 
+/// Hours of work for most systems; no transient takes so long.
+const LONGEST_TRANSIENT: usize = 10_000_000_000;
+
 /// What is simulated, checked.
 #[derive(Debug, Clone)]
 pub struct Simulation {
@@ -105,6 +109,12 @@ pub enum SimulateError {
     /// No rows are asked for.
     #[error("at least one step is needed, found 0")]
     NoSteps,
+    /// A transient that would never end.
+    #[error("at most {LONGEST_TRANSIENT} rows can be left out, found {transient}")]
+    Transient {
+        /// What was given.
+        transient: usize,
+    },
     /// The sampling step is not a positive number.
     #[error("the sampling step must be a number above 0, found {dt}")]
     Step {
@@ -132,7 +142,7 @@ pub enum SimulateError {
         tolerance: f64,
     },
     /// The rows do not fit into memory.
-    #[error("{rows} rows of {channels} channels do not fit into memory")]
+    #[error("{} of {} do not fit into memory", count(*rows, "row"), count(*channels, "channel"))]
     Memory {
         /// Number of rows.
         rows: usize,
@@ -140,7 +150,7 @@ pub enum SimulateError {
         channels: usize,
     },
     /// The orbit ended early.
-    #[error("`{system}` in row {row} of the orbit: {error}")]
+    #[error("`{system}` in row {} of the orbit: {error}", row + 1)]
     Orbit {
         /// The system.
         system: &'static str,
@@ -173,6 +183,9 @@ impl SimulateError {
             ),
             SimulateError::Orbit { .. } => {
                 Some("a larger tolerance or other parameters may help".to_string())
+            }
+            SimulateError::Transient { .. } => {
+                Some("an orbit is on its attractor after some hundred of its cycles".to_string())
             }
             SimulateError::Memory { .. } => Some("ask for fewer steps".to_string()),
             _ => None,
@@ -219,6 +232,10 @@ impl Simulation {
         if request.steps == 0 {
             return Err(SimulateError::NoSteps);
         }
+        let transient = request.transient;
+        if transient > LONGEST_TRANSIENT {
+            return Err(SimulateError::Transient { transient });
+        }
         let noise = request.noise;
         if !(noise >= 0.0 && noise.is_finite()) {
             return Err(SimulateError::Noise { noise });
@@ -249,6 +266,12 @@ impl Simulation {
     /// The sampling step; 1 for a map.
     pub fn dt(&self) -> f64 {
         self.dt
+    }
+
+    /// Whether the orbit depends on how a flow is integrated: not that of a map, nor of a system with its own scheme.
+    pub fn takes_method(&self) -> bool {
+        let system = (self.info.build)(&self.settings);
+        self.info.time != Time::Map && system.stepper(self.dt).is_none()
     }
 
     /// What was asked for.

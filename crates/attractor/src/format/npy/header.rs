@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
     fn dtype(&mut self) -> Result<Dtype, Fault> {
         if self.peek() == Some(b'[') {
             return Err(Fault::Dtype {
-                found: format!("a structured type, {}", self.rest()),
+                found: "a structured type".to_string(),
             });
         }
         let text = self.string()?;

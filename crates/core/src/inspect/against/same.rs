@@ -94,8 +94,8 @@ pub(super) fn overlap(pair: &Pair) -> Vec<Seen> {
     let what = format!(
         "{} are in both: from row {} of the first and from row {} of the second",
         count(run.len, "row"),
-        run.first,
-        run.second
+        run.first + 1,
+        run.second + 1
     );
     let shorter = pair.first.len().min(pair.second.len()) as f64;
     let severity = match run.len as f64 > GRAVE * shorter {

@@ -105,7 +105,7 @@ fn steepest(
         let blocks = block_moments(&record.columns[channel], range)?;
         let line = fitted(blocks.map(&statistic));
         let place = if several {
-            format!(" in trajectory {i}")
+            format!(" in trajectory {}", i + 1)
         } else {
             String::new()
         };

@@ -130,7 +130,7 @@ fn stuck_channels(record: &Record, stuck: &[(usize, Range<usize>)]) -> Vec<Seen>
         count(run.len(), "value"),
         figure(value),
         record.name(*worst),
-        run.start
+        run.start + 1
     );
     let remedy = "mark them missing, so that no window learns a value that was not measured";
     vec![Seen::new(
@@ -149,7 +149,7 @@ pub(in super::super) fn repeated(record: &Record) -> Vec<Seen> {
     let what = format!(
         "{} occur again from row {} on: pasted, or an exact cycle",
         count(run.len, "row"),
-        run.second
+        run.second + 1
     );
     let remedy = "leave the copy out, or split so that no stretch is in both training and test";
     let rows = record.rows(run.first..run.first + run.len);

@@ -1,5 +1,5 @@
-//! Whether there is enough of it, finely enough: a window of w rows needs w + 2 contiguous rows (the window, its
-//! target one row later, and a first row to start from); statistics need some 50 of the slowest channel's
+//! Whether there is enough of it, finely enough: a window of T steps needs T + 1 contiguous rows (one to start
+//! from and T to predict); statistics need some 50 of the slowest channel's
 //! autocorrelation times τ or periods; and a continuous system wants 2 ≤ τ ≤ 300 rows.
 
 use super::super::words::{count, figure};
@@ -13,21 +13,21 @@ const COARSE: f64 = 2.0;
 const FINE: f64 = 300.0;
 
 pub(in super::super) fn too_short(record: &Record) -> Vec<Seen> {
-    let needed = record.options.window + 2;
+    let needed = record.options.window + 1;
     let longest = record.longest_segment();
     if longest >= needed {
         return Vec::new();
     }
     let what = format!(
-        "the longest stretch without a gap has {}; a window of {} needs {needed}",
+        "the longest stretch without a gap has {}; a window of {} steps needs {needed}",
         count(longest, "row"),
         record.options.window
     );
     let remedy = match longest {
-        0..=11 => "record more: this is too little for any window".to_string(),
+        0..=10 => "record more: this is too little for any window".to_string(),
         _ => format!(
             "record more, or train with a window of at most {}",
-            longest - 2
+            longest - 1
         ),
     };
     vec![Seen {

@@ -33,10 +33,10 @@ fn missing_in(record: &Record, severity: Severity, channels: &[usize]) -> Option
         _ => format!(" in {}, the most", record.name(worst)),
     };
     let what = format!(
-        "{} missing ({} %{of}), at most {} in a row",
+        "{} missing ({} %{of}), at most {longest} in a row, the first in {}",
         count(total, "value"),
         figure(100.0 * part(record, worst)),
-        longest
+        first_missing(record, channels)?
     );
     let remedy = match severity {
         Severity::Problem => "leave the channel out, or find a more complete recording",
@@ -49,6 +49,19 @@ fn missing_in(record: &Record, severity: Severity, channels: &[usize]) -> Option
 
 fn part(record: &Record, channel: usize) -> f64 {
     record.channels[channel].missing as f64 / record.len() as f64
+}
+
+/// The first row that lacks a value of these channels, in words.
+fn first_missing(record: &Record, channels: &[usize]) -> Option<String> {
+    let first = |&c: &usize| record.columns[c].iter().position(|v| v.is_nan());
+    let position = channels.iter().filter_map(first).min()?;
+    let ranges = record.trajectory_ranges();
+    let number = ranges.iter().position(|range| range.contains(&position))?;
+    let row = position - ranges[number].start + 1;
+    Some(match ranges.len() {
+        1 => format!("row {row}"),
+        _ => format!("row {row} of trajectory {}", number + 1),
+    })
 }
 
 fn longest_run(column: &[f64]) -> usize {
@@ -92,7 +105,7 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
     if gaps == 0 {
         return Vec::new();
     }
-    let needed = record.options.window + 2;
+    let needed = record.options.window + 1;
     let short: Vec<usize> = record
         .segments
         .iter()
@@ -101,7 +114,7 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
         .collect();
     let lost: usize = short.iter().sum();
     let what = format!(
-        "{} in time leave {}, the longest of {}; {} of {} rows are in segments too short for a window of {}",
+        "{} in time leave {}, the longest of {}; {} of {} rows are in segments too short for a window of {} steps",
         count(gaps, "jump"),
         count(record.segments.len(), "segment"),
         count(record.longest_segment(), "row"),

@@ -38,7 +38,7 @@ pub(in super::super) fn outliers(record: &Record) -> Vec<Seen> {
         count(number, "value"),
         figure(most.farthest),
         record.name(*worst),
-        row.unwrap_or(0),
+        row.map_or(0, |row| row + 1),
         figure(most.spreads)
     );
     let remedy = "mark them missing if they are artefacts; one such value sets the scale of the whole channel";
