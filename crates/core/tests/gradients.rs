@@ -16,7 +16,7 @@ use attractor_core::series::{Channel, Series, Step, Trajectory};
 use attractor_core::simd::Isa;
 use attractor_core::train::{self, Plan};
 use attractor_core::windows::Windows;
-use common::{for_all, sizes};
+use common::{dims, for_all, sizes};
 use proptest::prelude::*;
 
 /// Gradients in f32 against f64: rounding of 6e-8 a step, grown by the map over a window of up to nine steps and
@@ -195,14 +195,7 @@ fn every_forcing_has_the_gradient_of_the_reference() {
             (ForcingGradient::Full, ObservationKind::LinearWithBias),
             (ForcingGradient::Full, ObservationKind::Identity),
         ] {
-            let sizes = (
-                Dims {
-                    latent: 4,
-                    hidden: 7,
-                    inputs: 1,
-                },
-                3,
-            );
+            let sizes = (dims(4, 7, 1), 3);
             let mut situation = Situation::new(MODELS[0], kind, sizes, 17, 7);
             situation.plan.forcing = forcing;
             situation.plan.forcing_gradient = gradient;
@@ -213,14 +206,7 @@ fn every_forcing_has_the_gradient_of_the_reference() {
 
 #[test]
 fn a_wrong_gradient_is_caught() {
-    let sizes = (
-        Dims {
-            latent: 3,
-            hidden: 7,
-            inputs: 0,
-        },
-        3,
-    );
+    let sizes = (dims(3, 7, 0), 3);
     let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
     situation.check().unwrap();
     // Claims the full gradient, computes the detached one.
@@ -240,14 +226,7 @@ fn a_wrong_gradient_is_caught() {
 #[test]
 fn all_instruction_sets_agree() {
     for info in MODELS {
-        let sizes = (
-            Dims {
-                latent: 9,
-                hidden: 30,
-                inputs: 1,
-            },
-            9,
-        );
+        let sizes = (dims(9, 30, 1), 9);
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 16, 9);
         for isa in Isa::available() {
             situation.plan.isa = isa;
@@ -261,14 +240,7 @@ fn all_instruction_sets_agree() {
 #[test]
 fn lanes_do_not_see_each_other() {
     for info in MODELS {
-        let sizes = (
-            Dims {
-                latent: 3,
-                hidden: 5,
-                inputs: 1,
-            },
-            3,
-        );
+        let sizes = (dims(3, 5, 1), 3);
         let situation = Situation::new(info, ObservationKind::Linear, sizes, 17, 6);
         let of_batch = |starts: &[usize]| situation.gradient(starts).1;
         laws::lanes_are_independent(&of_batch, &situation.starts, F32).unwrap();
@@ -287,14 +259,7 @@ fn lanes_do_not_see_each_other() {
 
 #[test]
 fn full_forcing_decouples_the_steps() {
-    let sizes = (
-        Dims {
-            latent: 3,
-            hidden: 7,
-            inputs: 0,
-        },
-        3,
-    );
+    let sizes = (dims(3, 7, 0), 3);
     let mut whole = Situation::new(MODELS[0], ObservationKind::Identity, sizes, 4, 8);
     whole.plan.forcing = Forcing::Generalized { alpha: 1.0 };
     let steps: Vec<usize> = whole
@@ -322,14 +287,7 @@ fn full_forcing_decouples_the_steps() {
 
 #[test]
 fn no_forcing_is_plain_back_propagation() {
-    let sizes = (
-        Dims {
-            latent: 3,
-            hidden: 7,
-            inputs: 0,
-        },
-        3,
-    );
+    let sizes = (dims(3, 7, 0), 3);
     let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 4, 8);
     let mut with = |forcing| {
         situation.plan.forcing = forcing;
@@ -344,14 +302,7 @@ fn no_forcing_is_plain_back_propagation() {
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
     for info in MODELS {
-        let sizes = (
-            Dims {
-                latent: 3,
-                hidden: 7,
-                inputs: 1,
-            },
-            3,
-        );
+        let sizes = (dims(3, 7, 1), 3);
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 37, 6);
         situation.plan.noise = 0.1;
         let mut trained = |threads| {
@@ -381,14 +332,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
 
 #[test]
 fn a_run_continued_from_a_state_ends_with_the_same_bits() {
-    let sizes = (
-        Dims {
-            latent: 3,
-            hidden: 7,
-            inputs: 0,
-        },
-        3,
-    );
+    let sizes = (dims(3, 7, 0), 3);
     let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
     situation.plan.noise = 0.1;
     let model = Model::new(situation.architecture, situation.theta.clone());
@@ -417,14 +361,7 @@ fn a_run_continued_from_a_state_ends_with_the_same_bits() {
 
 #[test]
 fn gradients_too_large_for_the_optimiser_count_as_divergence() {
-    let sizes = (
-        Dims {
-            latent: 3,
-            hidden: 7,
-            inputs: 0,
-        },
-        3,
-    );
+    let sizes = (dims(3, 7, 0), 3);
     let plain = MODELS.iter().find(|info| info.entry.id == "shallow-plrnn");
     let plain = plain.expect("the model is in the list");
     let mut situation = Situation::new(plain, ObservationKind::Linear, sizes, 4, 9);
@@ -449,14 +386,7 @@ fn gradients_too_large_for_the_optimiser_count_as_divergence() {
 
 #[test]
 fn a_panic_in_one_worker_ends_all_of_them() {
-    let sizes = (
-        Dims {
-            latent: 3,
-            hidden: 7,
-            inputs: 0,
-        },
-        3,
-    );
+    let sizes = (dims(3, 7, 0), 3);
     let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 16, 6);
     situation.plan.threads = 2;
     let model = Model::new(situation.architecture, situation.theta.clone());

@@ -9,7 +9,7 @@ use attractor_core::model::Architecture;
 use attractor_core::observation::{Observation, ObservationKind};
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::theta::Layout;
-use common::{for_all, sizes};
+use common::{dims, for_all, sizes};
 use proptest::prelude::*;
 
 /// A model of the list.
@@ -83,11 +83,7 @@ fn piecewise_linear_maps_are_affine_within_a_region() {
         });
     }
     let smooth = |seed| {
-        let dims = Dims {
-            latent: 3,
-            hidden: 8,
-            inputs: 0,
-        };
+        let dims = common::dims(3, 8, 0);
         Sample::new(model("tanh-shallow-plrnn"), dims, seed).check(laws::affine_within_a_region)
     };
     assert!(
@@ -168,11 +164,7 @@ impl Map for Wrong {
 #[test]
 fn wrong_maps_are_caught() {
     let caught = |fault, law| {
-        let dims = Dims {
-            latent: 3,
-            hidden: 5,
-            inputs: 1,
-        };
+        let dims = common::dims(3, 5, 1);
         let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, 5);
         sample.map = Box::new(Wrong {
             right: sample.map,
@@ -231,11 +223,7 @@ fn a_clipped_map_equals_a_plain_one_with_twice_the_units() {
             &mut sample.rng,
         )
     });
-    let dims = Dims {
-        latent: 3,
-        hidden: 4,
-        inputs: 0,
-    };
+    let dims = common::dims(3, 4, 0);
     let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, 1);
     let (plain, mut theta) = unclipped(dims, &sample.theta);
     theta[5] += 1e-6;
@@ -261,11 +249,7 @@ fn clipped_maps_obey_their_bound() {
         (h2 * w1 + norm(part("h1"))) / (1.0 - largest(part("A")))
     };
     for seed in 0..5 {
-        let dims = Dims {
-            latent: 3,
-            hidden: 20,
-            inputs: 0,
-        };
+        let dims = common::dims(3, 20, 0);
         let mut sample = Sample::new(model("clipped-shallow-plrnn"), dims, seed);
         sample.theta[..3]
             .iter_mut()
@@ -345,11 +329,7 @@ fn gains_are_fractions() {
 #[test]
 fn the_worked_one_dimensional_case() {
     // F(1) = 0.5 + 2(1.3 − 1) + 0.1, F(−0.1) = −0.05 + 2·0.2 + 0.1, F(−1) = −0.5 + 0.1; slopes 0.5, 2.5, 0.5.
-    let map = (model("clipped-shallow-plrnn").build)(Dims {
-        latent: 1,
-        hidden: 1,
-        inputs: 0,
-    });
+    let map = (model("clipped-shallow-plrnn").build)(dims(1, 1, 0));
     let layout = map.layout();
     let mut theta = [0.0; 5];
     for (name, value) in [
@@ -415,11 +395,7 @@ fn parameter_counts_are_the_papers() {
 
 #[test]
 fn starts_are_as_specified() {
-    let dims = Dims {
-        latent: 6,
-        hidden: 40,
-        inputs: 2,
-    };
+    let dims = common::dims(6, 40, 2);
     for info in MODELS {
         let map = (info.build)(dims);
         let theta = map.init(
@@ -447,11 +423,7 @@ fn starts_are_as_specified() {
 
 #[test]
 fn the_start_matrix_of_a_plrnn_has_largest_eigenvalue_one() {
-    let map = (model("plrnn").build)(Dims {
-        latent: 7,
-        hidden: 0,
-        inputs: 0,
-    });
+    let map = (model("plrnn").build)(dims(7, 0, 0));
     let theta = map.init(Start::Free, &mut Rng::new(2, Stream::Parameters));
     let mut k = theta[map.layout().range("W")].to_vec();
     theta[map.layout().range("A")]

@@ -27,3 +27,12 @@ pub(crate) fn sizes() -> impl Strategy<Value = Dims> {
         inputs,
     })
 }
+
+/// Sizes in short.
+pub(crate) fn dims(latent: usize, hidden: usize, inputs: usize) -> Dims {
+    Dims {
+        latent,
+        hidden,
+        inputs,
+    }
+}
