@@ -140,6 +140,29 @@ impl State {
     }
 }
 
+/// Calls a method of a job with the kernel of its model: the one place that knows which kernel trains which map.
+macro_rules! with_kernel {
+    ($job:ident . $method:ident ( $($argument:expr),* )) => {
+        match $job.architecture.info.kernel {
+            KernelKind::Shallow(Activation::Clipped) => {
+                $job.$method::<Shallow<Clipped>>(|k| k, $($argument),*)
+            }
+            KernelKind::Shallow(Activation::Plain) => {
+                $job.$method::<Shallow<Plain>>(|k| k, $($argument),*)
+            }
+            KernelKind::Shallow(Activation::Tanh) => {
+                $job.$method::<Shallow<Tanh>>(|k| k, $($argument),*)
+            }
+            KernelKind::Rectified(centring) => {
+                $job.$method::<Rectified>(|k| k.centred(centring), $($argument),*)
+            }
+            KernelKind::Dendritic(clipping) => {
+                $job.$method::<Dendritic>(|k| k.clipped(clipping), $($argument),*)
+            }
+        }
+    };
+}
+
 /// Trains from a state to the end of the plan.
 pub fn train(
     plan: &Plan,
@@ -153,19 +176,7 @@ pub fn train(
         windows,
         architecture,
     };
-    match architecture.info.kernel {
-        KernelKind::Shallow(Activation::Clipped) => {
-            job.with::<Shallow<Clipped>>(|k| k, from, watch)
-        }
-        KernelKind::Shallow(Activation::Plain) => job.with::<Shallow<Plain>>(|k| k, from, watch),
-        KernelKind::Shallow(Activation::Tanh) => job.with::<Shallow<Tanh>>(|k| k, from, watch),
-        KernelKind::Rectified(centring) => {
-            job.with::<Rectified>(|k| k.centred(centring), from, watch)
-        }
-        KernelKind::Dendritic(clipping) => {
-            job.with::<Dendritic>(|k| k.clipped(clipping), from, watch)
-        }
-    }
+    with_kernel!(job.train(from, watch))
 }
 
 /// The loss (without penalties) and the gradient of the whole objective for one batch: the windows that start at the
@@ -188,19 +199,7 @@ pub fn loss_and_gradient(
         windows,
         architecture,
     };
-    match architecture.info.kernel {
-        KernelKind::Shallow(Activation::Clipped) => {
-            job.once::<Shallow<Clipped>>(|k| k, theta, starts)
-        }
-        KernelKind::Shallow(Activation::Plain) => job.once::<Shallow<Plain>>(|k| k, theta, starts),
-        KernelKind::Shallow(Activation::Tanh) => job.once::<Shallow<Tanh>>(|k| k, theta, starts),
-        KernelKind::Rectified(centring) => {
-            job.once::<Rectified>(|k| k.centred(centring), theta, starts)
-        }
-        KernelKind::Dendritic(clipping) => {
-            job.once::<Dendritic>(|k| k.clipped(clipping), theta, starts)
-        }
-    }
+    with_kernel!(job.once(theta, starts))
 }
 
 /// What all workers share.
@@ -212,7 +211,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn with<K: Kernel>(
+    fn train<K: Kernel>(
         self,
         make: impl Fn(K) -> K + Sync,
         from: State,
