@@ -15,7 +15,7 @@ mod product;
 
 pub(crate) use gram::{Groups, Place, add_rows, gram, gram_diagonal, lane_sums, reduce};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
-pub(crate) use product::{Packed, multiply, multiply_into};
+pub(crate) use product::{Packed, multiply, multiply_many};
 
 pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat};
 pub(crate) use fearless_simd::{Select, Simd};

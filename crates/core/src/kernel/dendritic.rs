@@ -129,8 +129,13 @@ impl Kernel for Dendritic {
             }
             g.store(sum);
         }
-        self.square
-            .step(simd, g, |i| self.linear.entry(simd, z, s, i), emit);
+        self.square.step(
+            simd,
+            g,
+            #[inline(always)]
+            |i| self.linear.entry(simd, z, s, i),
+            emit,
+        );
     }
 
     #[inline(always)]

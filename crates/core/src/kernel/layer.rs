@@ -163,9 +163,17 @@ impl Layer {
 /// What a layer's sums start from, and where they go.
 pub(super) struct Ends<L, E> {
     /// The linear part of an entry.
-    pub(super) linear: L,
+    linear: L,
     /// Takes an entry.
-    pub(super) emit: E,
+    emit: E,
+}
+
+impl<L, E> Ends<L, E> {
+    /// A function and not braces, because a closure can be marked as inlined only where it is an argument.
+    #[inline(always)]
+    pub(super) fn new(linear: L, emit: E) -> Ends<L, E> {
+        Ends { linear, emit }
+    }
 }
 
 #[inline(always)]
@@ -229,7 +237,9 @@ fn fused<S: Simd, P: Lanes, const M: usize, const U: usize>(
         |m| x[m].load(simd),
     );
     let mut sums = [[P::Vector::splat(simd, 0.0); M]; U];
-    sums[0] = std::array::from_fn(&ends.linear);
+    for m in 0..M {
+        sums[0][m] = (ends.linear)(m);
+    }
     let (input, output) = (input.as_chunks::<M>().0, output.as_chunks::<M>().0);
     let (input_chunks, input_rest) = input.as_chunks::<U>();
     let (output_chunks, output_rest) = output.as_chunks::<U>();

@@ -6,9 +6,7 @@ use super::linear::Linear;
 use super::{Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
-use crate::simd::{
-    Groups, Lanes, Packed, Place, Select, Simd, SimdBase, gram, multiply, multiply_into, reduce,
-};
+use crate::simd::{Groups, Lanes, Packed, Place, Select, Simd, SimdBase, gram, multiply, reduce};
 use crate::theta::Layout;
 
 /// The square part that PLRNNs share: W g on the way forward, Wᵀ d on the way back, dW = Σ d gᵀ.
@@ -63,7 +61,13 @@ impl Square {
     /// q = Wᵀ d.
     #[inline(always)]
     pub(super) fn pull_back<S: Simd, P: Lanes>(&self, simd: S, d: &[P], q: &mut [P]) {
-        multiply_into(simd, &self.w_transposed, d, q);
+        multiply(
+            simd,
+            &self.w_transposed,
+            d,
+            #[inline(always)]
+            |i, sum| q[i].store(sum),
+        );
     }
 
     /// Room for dW.
@@ -173,8 +177,13 @@ impl Kernel for Rectified {
         for (g, z) in g.iter_mut().zip(z) {
             g.store((z.load(simd) - offset).max(zero));
         }
-        self.square
-            .step(simd, g, |i| self.linear.entry(simd, z, s, i), emit);
+        self.square.step(
+            simd,
+            g,
+            #[inline(always)]
+            |i| self.linear.entry(simd, z, s, i),
+            emit,
+        );
     }
 
     #[inline(always)]

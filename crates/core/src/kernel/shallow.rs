@@ -250,14 +250,17 @@ impl<U: Unit> Kernel for Shallow<U> {
         g: &mut [P],
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
-        let linear = |m: usize| self.linear.entry(simd, z, s, m);
         self.layer.step(
             simd,
             z,
             g,
             #[inline(always)]
             |pre| U::value(simd, pre),
-            Ends { linear, emit },
+            Ends::new(
+                #[inline(always)]
+                |m| self.linear.entry(simd, z, s, m),
+                emit,
+            ),
         );
     }
 
@@ -270,14 +273,17 @@ impl<U: Unit> Kernel for Shallow<U> {
         q: &mut [P],
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
-        let linear = |m: usize| self.linear.pulled_entry(simd, d, m);
         self.layer.pull_back(
             simd,
             (g, d),
             q,
             #[inline(always)]
             |value, cotangent| U::gate(simd, value, cotangent),
-            Ends { linear, emit },
+            Ends::new(
+                #[inline(always)]
+                |m| self.linear.pulled_entry(simd, d, m),
+                emit,
+            ),
         );
     }
 

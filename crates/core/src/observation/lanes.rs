@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Observation, ObservationKind, PseudoInverse};
 use crate::simd::{
-    Groups, Lanes, Packed, Place, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_into, reduce,
+    Groups, Lanes, Packed, Place, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_many, reduce,
 };
 use crate::theta::Layout;
 
@@ -47,9 +47,9 @@ impl ObservationLanes {
         let (n, m) = (model.dim_obs, model.latent);
         ObservationLanes {
             model,
-            b: Packed::new(n, m),
-            b_transposed: Packed::new(m, n),
-            inference: Packed::new(m, n),
+            b: Packed::for_many(n, m),
+            b_transposed: Packed::for_many(m, n),
+            inference: Packed::for_many(m, n),
             offset: vec![0.0; m],
             bias: vec![0.0; n],
             pinv: PseudoInverse::new(n, m),
@@ -108,7 +108,7 @@ impl ObservationLanes {
     /// P (x − b), all M states, for one or several observations.
     #[inline(always)]
     pub(crate) fn infer<S: Simd, P: Lanes>(&self, simd: S, x: &[P], z: &mut [P]) {
-        multiply_into(simd, &self.inference, x, z);
+        multiply_many(simd, &self.inference, x, z);
         self.add_constant(simd, &self.offset, z);
     }
 
@@ -157,7 +157,7 @@ impl ObservationLanes {
                 x_hat.copy_from_slice(&z[..n]);
             }
         } else {
-            multiply_into(simd, &self.b, z, x_hat);
+            multiply_many(simd, &self.b, z, x_hat);
             self.add_constant(simd, &self.bias, x_hat);
         }
     }
@@ -183,7 +183,7 @@ impl ObservationLanes {
                 r[..n].copy_from_slice(e);
             }
         } else {
-            multiply_into(simd, &self.b_transposed, e, r);
+            multiply_many(simd, &self.b_transposed, e, r);
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Rows are taken in tiles of R whose accumulators stay in registers. A tile's weights stand together, column
 //! after column, so that they stream. R·U ≤ 12 accumulators hide the latency of the multiply-add: tiles of few
-//! rows split the sum over columns into U interleaved ones.
+//! rows split the sum over columns into U interleaved ones. Where there are many x, a tile is R rows of C products
+//! instead, so that a weight is loaded once for C multiply-adds.
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::{SimdBase, SimdFloat};
@@ -21,14 +22,33 @@ pub(crate) struct Packed {
 /// Tile heights that are compiled.
 const TILES: [usize; 6] = [2, 4, 6, 8, 10, 12];
 
+/// Tile heights for many columns, those with most products a load first.
+const TILES_FOR_MANY: [usize; 5] = [4, 3, 5, 2, 1];
+
 impl Packed {
-    /// Room for a rows × cols matrix, zero.
+    /// Room for a rows × cols matrix that [`multiply`] takes, zero.
     pub(crate) fn new(rows: usize, cols: usize) -> Packed {
         // Time of a tile ≈ its rows plus one for the column's load; the last tile is padded.
-        let cost = |&&tile: &&usize| rows.div_ceil(tile) * (tile + 1);
-        let tile = *TILES
+        let cost = |tile: usize| rows.div_ceil(tile) * (tile + 1);
+        Packed::in_tiles(rows, cols, &TILES, cost)
+    }
+
+    /// Room for a rows × cols matrix that [`multiply_many`] takes, zero.
+    pub(crate) fn for_many(rows: usize, cols: usize) -> Packed {
+        let cost = |tile: usize| rows.div_ceil(tile) * tile;
+        Packed::in_tiles(rows, cols, &TILES_FOR_MANY, cost)
+    }
+
+    /// In the first of the tile heights that cost least.
+    fn in_tiles(
+        rows: usize,
+        cols: usize,
+        tiles: &[usize],
+        cost: impl Fn(usize) -> usize,
+    ) -> Packed {
+        let tile = *tiles
             .iter()
-            .min_by_key(cost)
+            .min_by_key(|&&tile| cost(tile))
             .expect("there are tile heights");
         Packed {
             rows,
@@ -72,23 +92,75 @@ pub(crate) fn multiply<S: Simd, P: Lanes>(
     }
 }
 
-/// y = W x for one or several columns of lanes, one after another. Not inlined: one copy serves all callers of an
-/// instruction set.
-pub(crate) fn multiply_into<S: Simd, P: Lanes>(simd: S, w: &Packed, x: &[P], y: &mut [P]) {
+/// Y = W X for many columns of lanes, one after another in memory; `w` is packed for that. A weight is broadcast once
+/// for several columns. Not inlined: one copy serves all callers of an instruction set.
+pub(crate) fn multiply_many<S: Simd, P: Lanes>(simd: S, w: &Packed, x: &[P], y: &mut [P]) {
     simd.vectorize(
         #[inline(always)]
-        || {
-            for (x, y) in x.chunks_exact(w.cols).zip(y.chunks_exact_mut(w.rows)) {
-                multiply(
-                    simd,
-                    w,
-                    x,
-                    #[inline(always)]
-                    |row, sum| y[row].store(sum),
-                );
-            }
+        || match w.tile {
+            1 => blocks::<S, P, 1, 8>(simd, w, x, y),
+            2 => blocks::<S, P, 2, 6>(simd, w, x, y),
+            3 => blocks::<S, P, 3, 4>(simd, w, x, y),
+            4 => blocks::<S, P, 4, 3>(simd, w, x, y),
+            _ => blocks::<S, P, 5, 2>(simd, w, x, y),
         },
     );
+}
+
+/// Columns in blocks of C, the last ones alone.
+#[inline(always)]
+fn blocks<S: Simd, P: Lanes, const R: usize, const C: usize>(
+    simd: S,
+    w: &Packed,
+    x: &[P],
+    y: &mut [P],
+) {
+    let whole = x.len() / w.cols / C * C;
+    let (x, last_x) = x.split_at(whole * w.cols);
+    let (y, last_y) = y.split_at_mut(whole * w.rows);
+    for (x, y) in x
+        .chunks_exact(C * w.cols)
+        .zip(y.chunks_exact_mut(C * w.rows))
+    {
+        block::<S, P, R, C>(simd, w, x, y);
+    }
+    for (x, y) in last_x
+        .chunks_exact(w.cols)
+        .zip(last_y.chunks_exact_mut(w.rows))
+    {
+        block::<S, P, R, 1>(simd, w, x, y);
+    }
+}
+
+/// C columns, in tiles of R rows.
+#[inline(always)]
+fn block<S: Simd, P: Lanes, const R: usize, const C: usize>(
+    simd: S,
+    w: &Packed,
+    x: &[P],
+    y: &mut [P],
+) {
+    let x: [&[P]; C] = std::array::from_fn(
+        #[inline(always)]
+        |c| &x[c * w.cols..][..w.cols],
+    );
+    let (columns, _) = w.values.as_chunks::<R>();
+    for (i, columns) in columns.chunks_exact(w.cols).enumerate() {
+        let mut sums = [[P::Vector::splat(simd, 0.0); C]; R];
+        for (k, column) in columns.iter().enumerate() {
+            for c in 0..C {
+                let x = x[c][k].load(simd);
+                for r in 0..R {
+                    sums[r][c] = P::Vector::splat(simd, column[r]).mul_add(x, sums[r][c]);
+                }
+            }
+        }
+        for r in 0..R.min(w.rows - i * R) {
+            for c in 0..C {
+                y[c * w.rows + i * R + r].store(sums[r][c]);
+            }
+        }
+    }
 }
 
 #[inline(always)]

@@ -136,8 +136,10 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
                 |i, z| {
                     next[i].store(z);
                     // z̃ = z + α (ẑ − z) in the leading states that have a teacher.
-                    let toward = |teacher: &P| gain.mul_add(teacher.load(simd) - z, z);
-                    after[i].store(teacher.get(i).map_or(z, toward));
+                    after[i].store(match teacher.get(i) {
+                        Some(teacher) => gain.mul_add(teacher.load(simd) - z, z),
+                        None => z,
+                    });
                 },
             );
         }
