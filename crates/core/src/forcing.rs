@@ -8,6 +8,8 @@
 //! identity forcing 1 at every τ-th step and 0 between (Mikhaeil et al. 2022, Brenner et al. 2022), none 0.
 //! Which states are forced follows from the observation model: all of them, or the leading N.
 
+pub mod alpha;
+
 /// A scheme of teacher forcing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Forcing {

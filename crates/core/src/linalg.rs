@@ -1,5 +1,8 @@
 //! Dense linear algebra in f64 on row-major slices: the only file that names the linear-algebra crate.
 
+pub mod complex;
+pub mod function;
+
 use faer::MatRef;
 
 /// Singular values of an n × m matrix, descending.

@@ -44,6 +44,9 @@ pub trait Map: Send + Sync {
     /// J = ∂F/∂z at z, M × M row-major.
     fn jacobian(&self, theta: &[f64], z: &[f64], jac: &mut [f64]);
 
+    /// An upper bound of ‖∂F/∂z‖ over all states.
+    fn jacobian_bound(&self, theta: &[f64]) -> f64;
+
     /// Pulls a cotangent d = ∂ℓ/∂F back:  dz = Jᵀ d,  dθ += (∂F/∂θ)ᵀ d.
     fn pull_back(
         &self,

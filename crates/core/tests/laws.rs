@@ -125,6 +125,10 @@ impl Map for Wrong {
         }
     }
 
+    fn jacobian_bound(&self, theta: &[f64]) -> f64 {
+        self.right.jacobian_bound(theta)
+    }
+
     fn pull_back(
         &self,
         theta: &[f64],

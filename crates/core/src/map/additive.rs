@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::{Dims, Map, Point, Start};
+use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::{Layout, Shape};
 
@@ -31,6 +32,9 @@ pub trait Units: Send + Sync + 'static {
 
     /// ∂g/∂z, U × M row-major.
     fn derivative(&self, own: &[f64], z: &[f64], dg: &mut [f64]);
+
+    /// An upper bound of ‖∂g/∂z‖ over all states.
+    fn slope_bound(&self, own: &[f64], dims: Dims) -> f64;
 
     /// Pulls a cotangent c = ∂ℓ/∂g back:  dz += (∂g/∂z)ᵀ c,  dθ += (∂g/∂θ)ᵀ c.
     fn pull_back(&self, own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], down: &mut [f64]);
@@ -126,6 +130,16 @@ impl<U: Units> Map for Additive<U> {
                 .for_each(|(&w, dg)| add_scaled(row, w, dg));
             row[i] += theta[p.a.clone()][i];
         }
+    }
+
+    /// max|A| + ‖W‖ · sup ‖∂g/∂z‖.
+    fn jacobian_bound(&self, theta: &[f64]) -> f64 {
+        let p = &self.places;
+        let largest = theta[p.a.clone()]
+            .iter()
+            .fold(0.0, |a: f64, v| a.max(v.abs()));
+        let w = linalg::singular_values(&theta[p.w.clone()], self.dims.latent, self.count)[0];
+        largest + w * self.units.slope_bound(&theta[p.own.clone()], self.dims)
     }
 
     fn pull_back(

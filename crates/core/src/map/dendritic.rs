@@ -139,6 +139,11 @@ impl Units for Dendritic {
         }
     }
 
+    /// Σ_b |α_b|.
+    fn slope_bound(&self, own: &[f64], dims: Dims) -> f64 {
+        split(own, dims.latent).0.iter().map(|v| v.abs()).sum()
+    }
+
     fn pull_back(&self, own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], down: &mut [f64]) {
         let (slopes, thresholds) = split(own, z.len());
         let (dslopes, dthresholds) = down.split_at_mut(slopes.len());

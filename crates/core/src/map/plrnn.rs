@@ -113,6 +113,11 @@ impl Units for Rectified {
         }
     }
 
+    /// C is a projection: its norm is one.
+    fn slope_bound(&self, _own: &[f64], _dims: Dims) -> f64 {
+        1.0
+    }
+
     fn pull_back(&self, _own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], _down: &mut [f64]) {
         let offset = self.offset(z);
         let open: Vec<f64> = z

@@ -14,6 +14,7 @@ use super::plrnn::talathi_vartak;
 use super::{Additive, Dims, ModelInfo, Start, Units};
 use crate::catalogue::{Entry, Kind};
 use crate::kernel::KernelKind;
+use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::Shape;
 
@@ -148,6 +149,12 @@ impl Units for Shallow {
                 row,
             );
         }
+    }
+
+    /// ‖W2‖: no unit is steeper than one.
+    fn slope_bound(&self, own: &[f64], dims: Dims) -> f64 {
+        let w2 = &own[..dims.hidden * dims.latent];
+        linalg::singular_values(w2, dims.hidden, dims.latent)[0]
     }
 
     fn pull_back(&self, own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], down: &mut [f64]) {
