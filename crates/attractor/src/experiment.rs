@@ -176,8 +176,8 @@ impl ExperimentError {
                 0 | 1 => None,
                 rows => Some(format!("use `--window {}` or less", rows - 1)),
             },
-            ExperimentError::Windows(WindowsError::Missing { .. }) => {
-                Some("`attractor inspect` names the first and counts them; fill them, or leave channels out with `--state`".into())
+            ExperimentError::Windows(WindowsError::TooSparse { .. }) => {
+                Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--state`".into())
             }
             ExperimentError::TooLarge { .. } => {
                 Some("standardise the data: zero mean and unit spread train best".into())
@@ -315,6 +315,7 @@ impl Experiment {
                 batches_per_epoch: set.integer("batches-per-epoch") as u64,
             },
             forcing: self.forcing(),
+            adaptation: None,
             forcing_gradient: match set.choice("forcing-gradient") {
                 "full" => ForcingGradient::Full,
                 _ => ForcingGradient::Detached,
@@ -327,6 +328,7 @@ impl Experiment {
             },
             clip_norm: Some(set.real("clip-norm")).filter(|&norm| norm > 0.0),
             noise: set.real("noise"),
+            averaging: None,
             seed: set.integer("seed") as u64,
             threads: threads(set.integer("threads")),
             isa: isa(set.choice("isa"))?,

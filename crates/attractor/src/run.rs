@@ -182,7 +182,7 @@ impl RunFolder {
 impl Trained {
     /// Trains a model from its random start to the end.
     pub fn from_start(resolved: &Resolved, series: &Series, watch: &mut dyn Watch) -> Trained {
-        let from = State::new(&resolved.model(series));
+        let from = State::new(&resolved.model(series), &resolved.plan);
         Trained::from_state(resolved, series, from, watch)
     }
 

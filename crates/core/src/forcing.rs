@@ -8,6 +8,7 @@
 //! identity forcing 1 at every τ-th step and 0 between (Mikhaeil et al. 2022, Brenner et al. 2022), none 0.
 //! Which states are forced follows from the observation model: all of them, or the leading N.
 
+pub mod adaptive;
 pub mod alpha;
 
 /// A scheme of teacher forcing.
@@ -37,6 +38,22 @@ pub enum ForcingGradient {
 }
 
 impl Forcing {
+    /// The same scheme with generalized forcing of this strength.
+    pub fn with_strength(self, alpha: f64) -> Forcing {
+        match self {
+            Forcing::Generalized { .. } => Forcing::Generalized { alpha },
+            other => other,
+        }
+    }
+
+    /// The strength of generalized forcing; 0 for other schemes.
+    pub fn strength(self) -> f64 {
+        match self {
+            Forcing::Generalized { alpha } => alpha,
+            Forcing::Sparse { .. } | Forcing::None => 0.0,
+        }
+    }
+
     /// The gain at row t of a window, t ≥ 1 (row 0 is the initial state and is not forced).
     #[inline(always)]
     pub fn gain(&self, t: usize) -> f32 {

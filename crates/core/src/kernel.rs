@@ -81,6 +81,28 @@ pub(crate) fn chunk_of<P>(kernel: &impl Kernel, window: usize) -> usize {
     (HALF_CACHE / step.max(1)).clamp(24, 24.max(window))
 }
 
+/// The constant parts of a map's Jacobian.
+#[derive(Debug, Clone)]
+pub(crate) struct Factors {
+    /// A, M.
+    pub(crate) a: Vec<f32>,
+    /// What a unit adds to the next state: the columns of W, U × M.
+    pub(crate) weights: Vec<f32>,
+    /// What a unit sees of the state, U × M.
+    pub(crate) directions: Vec<f32>,
+}
+
+impl Factors {
+    pub(crate) fn new(dims: Dims, kernel: &impl Kernel) -> Factors {
+        let matrix = vec![0.0; kernel.units() * dims.latent];
+        Factors {
+            a: vec![0.0; dims.latent],
+            weights: matrix.clone(),
+            directions: matrix,
+        }
+    }
+}
+
 /// A map on lanes of f32.
 pub(crate) trait Kernel: Send + Sync + Sized {
     /// The kernel of a map with these sizes and this layout.
@@ -110,6 +132,12 @@ pub(crate) trait Kernel: Send + Sync + Sized {
         q: &mut [P],
         emit: impl FnMut(usize, P::Vector<S>),
     );
+
+    /// Slopes of the units at (z, s): with the [`Factors`], J = diag(A) + Σ_u slope_u w_u dᵤᵀ.
+    fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]);
+
+    /// What the slopes multiply.
+    fn factors(&self, theta: &[f32], factors: &mut Factors);
 
     /// Number of weight gradients that are summed up while the backward sweep runs.
     fn running_sums(&self) -> usize;

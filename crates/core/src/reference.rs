@@ -5,6 +5,9 @@
 //! ℒ = 1/(N S T) Σ (x̂_t − x_t)²
 //! ```
 //!
+//! Where x_t is missing the sum leaves it out, the mean is over what is there, and the teacher signal is inferred from
+//! what the model sees at z_t.
+//!
 //! Slow and plain: what the vector kernels are compared with. With detached forcing the teacher signals are those
 //! of other parameters, which stay where they are while θ is varied.
 
@@ -42,14 +45,12 @@ pub fn loss(
         observation_theta: &theta[own..],
         initial: observation.initial_states(&theta[own..]),
         teacher: observation.initial_states(&teacher_theta[own..]),
+        teacher_theta: &teacher_theta[own..],
         architecture,
     };
-    let sum: f64 = batch
-        .starts
-        .iter()
-        .map(|&start| window.squares(batch, start))
-        .sum();
-    sum / (observation.dim_obs * batch.starts.len() * batch.window) as f64
+    let sums = batch.starts.iter().map(|&s| window.squares(batch, s));
+    let (sum, count) = sums.fold((0.0, 0), |(sum, count), (s, c)| (sum + s, count + c));
+    sum / count as f64
 }
 
 struct Window<'a> {
@@ -58,12 +59,13 @@ struct Window<'a> {
     observation_theta: &'a [f64],
     initial: crate::observation::InitialStates,
     teacher: crate::observation::InitialStates,
+    teacher_theta: &'a [f64],
     architecture: &'a Architecture,
 }
 
 impl Window<'_> {
-    /// Σ (x̂ − x)² over one window.
-    fn squares(&self, batch: &Batch<'_>, start: usize) -> f64 {
+    /// Σ (x̂ − x)² over one window, and over how many observations.
+    fn squares(&self, batch: &Batch<'_>, start: usize) -> (f64, usize) {
         let observation = &self.architecture.observation;
         let (n, m, k) = (
             observation.dim_obs,
@@ -74,24 +76,26 @@ impl Window<'_> {
         let x = |t: usize| &trajectory.x[(start + t) * n..][..n];
         let s = |t: usize| &trajectory.s[(start + t) * k..][..k];
         let (mut z, mut next, mut z_hat) = (vec![0.0; m], vec![0.0; m], vec![0.0; m]);
-        let mut x_hat = vec![0.0; n];
+        let (mut x_hat, mut filled) = (vec![0.0; n], vec![0.0; n]);
         self.initial.infer(x(0), &mut z);
-        let mut squares = 0.0;
+        let (mut squares, mut count) = (0.0, 0);
         for t in 1..=batch.window {
             self.map.step(self.theta, &z, s(t), &mut next);
             observation.observe(self.observation_theta, &next, &mut x_hat);
-            squares += x_hat
-                .iter()
-                .zip(x(t))
-                .map(|(p, x)| (p - x) * (p - x))
-                .sum::<f64>();
-            self.teacher.infer(x(t), &mut z_hat);
+            for (p, x) in x_hat.iter().zip(x(t)).filter(|(_, x)| !x.is_nan()) {
+                squares += (p - x) * (p - x);
+                count += 1;
+            }
+            observation.observe(self.teacher_theta, &next, &mut filled);
+            let known = x(t).iter().zip(&mut filled).filter(|(x, _)| !x.is_nan());
+            known.for_each(|(x, filled)| *filled = *x);
+            self.teacher.infer(&filled, &mut z_hat);
             let alpha = f64::from(batch.forcing.gain(t));
             for i in 0..m {
                 let gain = if i < observation.forced() { alpha } else { 0.0 };
                 z[i] = next[i] + gain * (z_hat[i] - next[i]);
             }
         }
-        squares
+        (squares, count)
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use gram::{Groups, Place, add_rows, gram, gram_diagonal, lane_sums, r
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
 pub(crate) use product::{Packed, multiply, multiply_many};
 
-pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat};
+pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat, SimdMask};
 pub(crate) use fearless_simd::{Select, Simd};
 
 use fearless_simd::Level;

@@ -6,10 +6,13 @@
 //! the sweeps: each worker sweeps its share of the lanes, lays its gradients open, waits once, and adds all of
 //! them in the order of the lanes. So the result does not depend on the number of threads, to the bit.
 
+mod estimate;
 mod exchange;
 mod sweep;
 mod worker;
 
+use crate::forcing::adaptive::Adaptation;
+use crate::forcing::alpha::Norm;
 use crate::forcing::{Forcing, ForcingGradient};
 use crate::kernel::{Clipped, Dendritic, Kernel, KernelKind, Plain, Rectified, Shallow, Tanh};
 use crate::map::shallow::Activation;
@@ -26,8 +29,10 @@ pub struct Plan {
     pub batch: usize,
     /// The learning rate, the number of epochs and their length.
     pub schedule: Schedule,
-    /// How the states are pulled toward the data.
+    /// How the states are pulled toward the data; with an adaptation, how strongly at first.
     pub forcing: Forcing,
+    /// How the strength of generalized forcing follows the model; `None` keeps it.
+    pub adaptation: Option<Adaptation>,
     /// Whether teacher signals are differentiated.
     pub forcing_gradient: ForcingGradient,
     /// Penalties on parameters.
@@ -36,6 +41,8 @@ pub struct Plan {
     pub clip_norm: Option<f64>,
     /// Standard deviation of the noise added to every window.
     pub noise: f64,
+    /// How much of the average of θ over the updates stays at an update; `None` for no average.
+    pub averaging: Option<f64>,
     /// The seed of all random streams.
     pub seed: u64,
     /// Worker threads; more than there are groups of eight windows have nothing to do.
@@ -53,6 +60,12 @@ pub struct State {
     pub radam: RAdam,
     /// Updates made. The random streams' positions follow from it.
     pub update: u64,
+    /// Strength of generalized forcing.
+    pub alpha: f64,
+    /// What the schedule's learning rate is multiplied by.
+    pub rate_scale: f64,
+    /// Exponential moving average of θ; empty without one.
+    pub average: Vec<f32>,
 }
 
 /// What is known at the end of an epoch.
@@ -68,6 +81,8 @@ pub struct Epoch {
     pub penalty: f64,
     /// Forcing strength at the last update.
     pub alpha: f64,
+    /// The epoch's last estimate of the norm of Jacobians, where forcing is adaptive.
+    pub norm: Option<Norm>,
     /// Learning rate of the last update.
     pub rate: f64,
     /// Norm of the last gradient, before it was shortened.
@@ -131,11 +146,19 @@ impl Plan {
 
 impl State {
     /// Where training of a model starts.
-    pub fn new(model: &Model) -> State {
+    pub fn new(model: &Model, plan: &Plan) -> State {
+        State::at(model.theta(), plan)
+    }
+
+    /// Where training starts with these parameters.
+    fn at(theta: &[f32], plan: &Plan) -> State {
         State {
-            theta: model.theta().to_vec(),
-            radam: RAdam::new(model.theta().len()),
+            theta: theta.to_vec(),
+            radam: RAdam::new(theta.len()),
             update: 0,
+            alpha: plan.forcing.strength(),
+            rate_scale: 1.0,
+            average: plan.averaging.map_or(Vec::new(), |_| theta.to_vec()),
         }
     }
 }
@@ -177,6 +200,22 @@ pub fn train(
         architecture,
     };
     with_kernel!(job.train(from, watch))
+}
+
+/// 𝒩 of the batch of windows that start at the given rows, as adaptive forcing estimates it.
+pub fn norm_of_batch(
+    plan: &Plan,
+    windows: &Windows,
+    architecture: &Architecture,
+    theta: &[f32],
+    starts: &[usize],
+) -> Norm {
+    let job = Job {
+        plan,
+        windows,
+        architecture,
+    };
+    with_kernel!(job.norm(theta, starts))
 }
 
 /// The loss (without penalties) and the gradient of the whole objective for one batch: the windows that start at the
@@ -235,10 +274,21 @@ impl Job<'_> {
         }
     }
 
-    /// Lanes a vector: sixteen where registers are that wide and no thread would be left idle.
+    fn norm<K: Kernel>(
+        self,
+        make: impl Fn(K) -> K + Sync,
+        theta: &[f32],
+        starts: &[usize],
+    ) -> Norm {
+        worker::norm_of_batch::<K, Lanes8>(self, &make, theta, starts)
+    }
+
+    /// Lanes a vector: sixteen where registers are that wide and no thread would be left idle. Norms are found for
+    /// all lanes of a vector together, so that adaptive forcing has eight whatever the number of threads.
     fn width(self) -> usize {
         let packs = self.plan.batch.div_ceil(Lanes16::WIDTH);
-        if self.plan.isa == Isa::Avx512 && packs >= self.plan.threads {
+        let adaptive = self.plan.adaptation.is_some();
+        if self.plan.isa == Isa::Avx512 && packs >= self.plan.threads && !adaptive {
             Lanes16::WIDTH
         } else {
             GROUP

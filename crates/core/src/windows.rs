@@ -1,8 +1,14 @@
 //! Training windows: T + 1 consecutive rows of a series, drawn uniformly and with replacement from all places where
 //! a window fits into a segment.
+//!
+//! Where values are missing, a window begins with a complete row, because its initial state is inferred from that; it
+//! has at least a given share of the values that it predicts, and all inputs. Places where it would not are left out
+//! and counted.
+
+use std::ops::Range;
 
 use crate::rng::Rng;
-use crate::series::Series;
+use crate::series::{Series, Trajectory};
 
 /// A series in f32, ready to be cut into windows.
 #[derive(Debug, Clone)]
@@ -10,11 +16,17 @@ pub struct Windows {
     dim_obs: usize,
     dim_input: usize,
     window: usize,
+    /// Observations, 0 where one is missing.
     x: Vec<f32>,
     s: Vec<f32>,
+    /// 1 where there is an observation, 0 where one is missing; empty if none is.
+    mask: Vec<f32>,
+    /// Observations before each row.
+    observed: Vec<usize>,
     /// Runs of rows at which a window may start: (number of starts in earlier runs, first row).
     runs: Vec<(usize, usize)>,
     starts: usize,
+    left_out: usize,
 }
 
 /// Why a series has no windows.
@@ -28,52 +40,78 @@ pub enum WindowsError {
         /// Rows of the longest stretch.
         longest: usize,
     },
-    /// A value is missing.
-    #[error("channel `{channel}` is missing in row {} of trajectory {}", row + 1, trajectory + 1)]
-    Missing {
-        /// The trajectory's number, from 0.
-        trajectory: usize,
-        /// The row, from 0.
-        row: usize,
-        /// The channel or input.
-        channel: String,
+    /// So much is missing that no window is left.
+    #[error(
+        "too many values are missing: none of the {left_out} windows of {window} steps begins with a complete row, has all inputs and {} % of its values",
+        100.0 * least
+    )]
+    TooSparse {
+        /// The window asked for.
+        window: usize,
+        /// Windows that would fit.
+        left_out: usize,
+        /// The share of values that a window needs.
+        least: f64,
     },
 }
 
+/// The share of its values that a window needs, unless another is given.
+pub const LEAST_OBSERVED: f64 = 0.5;
+
 impl Windows {
-    /// Cuts a series into windows of `window` predicted steps.
+    /// Cuts a series into windows of `window` predicted steps that have half of their values.
     pub fn new(series: &Series, window: usize) -> Result<Windows, WindowsError> {
-        refuse_missing(series)?;
-        let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect::<Vec<f32>>();
-        let trajectories = series.trajectories();
+        Windows::with_share(series, window, LEAST_OBSERVED)
+    }
+
+    /// Cuts a series into windows of `window` predicted steps that have at least this share of their values.
+    pub fn with_share(series: &Series, window: usize, least: f64) -> Result<Windows, WindowsError> {
+        let rows = Rows::new(series);
         let mut windows = Windows {
             dim_obs: series.dim_obs(),
             dim_input: series.dim_input(),
             window,
-            x: trajectories.iter().flat_map(|t| narrow(&t.x)).collect(),
-            s: trajectories.iter().flat_map(|t| narrow(&t.s)).collect(),
+            x: narrow(series, |t| &t.x),
+            s: narrow(series, |t| &t.s),
+            mask: mask(series),
+            observed: rows.observed.clone(),
             runs: Vec::new(),
             starts: 0,
+            left_out: 0,
         };
         let (mut first, mut longest) = (0, 0);
-        for trajectory in 0..trajectories.len() {
+        for trajectory in 0..series.trajectories().len() {
             for segment in series.segments(trajectory) {
-                windows.add_run(first + segment.start, segment.len());
                 longest = longest.max(segment.len());
+                windows.add_segment(first + segment.start..first + segment.end, &rows, least);
             }
             first += series.len_of(trajectory);
         }
-        if windows.starts == 0 {
-            Err(WindowsError::TooShort { window, longest })
-        } else {
-            Ok(windows)
+        match (windows.starts, windows.left_out) {
+            (0, 0) => Err(WindowsError::TooShort { window, longest }),
+            (0, left_out) => Err(WindowsError::TooSparse {
+                window,
+                left_out,
+                least,
+            }),
+            _ => Ok(windows),
         }
     }
 
-    fn add_run(&mut self, first: usize, rows: usize) {
-        if rows > self.window {
-            self.runs.push((self.starts, first));
-            self.starts += rows - self.window;
+    /// Adds the starts in a stretch of rows without a gap, as runs of consecutive ones.
+    fn add_segment(&mut self, segment: Range<usize>, rows: &Rows, least: f64) {
+        let mut follows = false;
+        for start in segment.start..segment.end.saturating_sub(self.window) {
+            if !rows.allow(start, self.window, least) {
+                self.left_out += 1;
+                follows = false;
+                continue;
+            }
+            if !follows {
+                self.runs.push((self.starts, start));
+            }
+            self.starts += 1;
+            follows = true;
         }
     }
 
@@ -97,6 +135,21 @@ impl Windows {
         self.starts
     }
 
+    /// Number of windows that are left out because too much of them is missing.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// Whether any observation is missing.
+    pub fn has_missing(&self) -> bool {
+        !self.mask.is_empty()
+    }
+
+    /// Observations that the window from a row on predicts.
+    pub(crate) fn observed_from(&self, row: usize) -> usize {
+        self.observed[row + self.window + 1] - self.observed[row + 1]
+    }
+
     /// The first row of a random window.
     pub(crate) fn draw(&self, rng: &mut Rng) -> usize {
         let k = rng.index(self.starts);
@@ -114,22 +167,67 @@ impl Windows {
     pub(crate) fn s_from(&self, row: usize) -> &[f32] {
         &self.s[row * self.dim_input..]
     }
+
+    /// The mask from a row on, row-major; only where something is missing.
+    pub(crate) fn mask_from(&self, row: usize) -> &[f32] {
+        &self.mask[row * self.dim_obs..]
+    }
 }
 
-fn refuse_missing(series: &Series) -> Result<(), WindowsError> {
-    for (trajectory, t) in series.trajectories().iter().enumerate() {
-        for (values, channels) in [(&t.x, series.channels()), (&t.s, series.inputs())] {
-            if let Some(i) = values.iter().position(|v| v.is_nan()) {
-                let channel = channels[i % channels.len()].name.clone();
-                return Err(WindowsError::Missing {
-                    trajectory,
-                    row: i / channels.len(),
-                    channel,
-                });
+/// What is there of every row, all trajectories one after another.
+struct Rows {
+    /// Observations before each row.
+    observed: Vec<usize>,
+    /// Rows with a missing input before each row.
+    undriven: Vec<usize>,
+    dim_obs: usize,
+}
+
+impl Rows {
+    fn new(series: &Series) -> Rows {
+        let (n, k) = (series.dim_obs(), series.dim_input());
+        let (mut observed, mut undriven) = (vec![0], vec![0]);
+        let (mut total, mut missing) = (0, 0);
+        for t in series.trajectories() {
+            for (row, x) in t.x.chunks_exact(n).enumerate() {
+                total += x.iter().filter(|v| !v.is_nan()).count();
+                missing += usize::from(t.s[row * k..][..k].iter().any(|v| v.is_nan()));
+                observed.push(total);
+                undriven.push(missing);
             }
         }
+        Rows {
+            observed,
+            undriven,
+            dim_obs: n,
+        }
     }
-    Ok(())
+
+    /// Whether a window may start at a row.
+    fn allow(&self, start: usize, window: usize, least: f64) -> bool {
+        let (first, end) = (start + 1, start + 1 + window);
+        let complete = self.observed[first] - self.observed[start] == self.dim_obs;
+        let driven = self.undriven[end] == self.undriven[first];
+        let there = self.observed[end] - self.observed[first];
+        complete && driven && there > 0 && there as f64 >= least * (window * self.dim_obs) as f64
+    }
+}
+
+/// One kind of values of all trajectories; 0 where one is missing.
+fn narrow(series: &Series, values: impl Fn(&Trajectory) -> &Vec<f64>) -> Vec<f32> {
+    let known = |v: &f64| if v.is_nan() { 0.0 } else { *v as f32 };
+    let all = series.trajectories().iter();
+    all.flat_map(|t| values(t).iter().map(known).collect::<Vec<_>>())
+        .collect()
+}
+
+/// 1 where there is an observation, 0 where one is missing; empty if none is.
+fn mask(series: &Series) -> Vec<f32> {
+    let there = |v: &f64| f32::from(u8::from(!v.is_nan()));
+    match series.missing() {
+        0 => Vec::new(),
+        _ => series.rows().flatten().map(there).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -162,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_windows_and_missing_values_are_refused() {
+    fn too_long_windows_are_refused() {
         let series = Series::from_rows(vec![0.0; 12], 2, 1.0).unwrap();
         assert_eq!(
             Windows::new(&series, 6).unwrap_err(),
@@ -172,12 +270,52 @@ mod tests {
             }
         );
         assert!(Windows::new(&series, 5).is_ok());
-        let series = Series::from_rows(vec![0.0, 0.0, 0.0, f64::NAN], 2, 1.0).unwrap();
-        let missing = WindowsError::Missing {
-            trajectory: 0,
-            row: 1,
-            channel: "x2".into(),
+    }
+
+    #[test]
+    fn windows_begin_complete_and_have_enough_values() {
+        let (x, o) = (f64::NAN, 1.0);
+        // Two channels, eight rows; windows of two steps start at rows 0 to 5.
+        let rows = [
+            [o, o], // the rows 1 and 2 have 2 of 4 values
+            [o, x], // incomplete
+            [x, o], // incomplete
+            [o, o], // 1 of 4
+            [o, x], // incomplete
+            [x, x], // incomplete
+            [o, o],
+            [o, o],
+        ];
+        let series = Series::from_rows(rows.concat(), 2, 1.0).unwrap();
+        let starts = |least: f64| {
+            let windows = Windows::with_share(&series, 2, least)?;
+            let mut rng = Rng::new(1, Stream::Windows);
+            let mut seen: Vec<usize> = (0..100).map(|_| windows.draw(&mut rng)).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            Ok::<_, WindowsError>((seen, windows.left_out()))
         };
-        assert_eq!(Windows::new(&series, 1).unwrap_err(), missing);
+        assert_eq!(starts(0.25).unwrap(), (vec![0, 3], 4));
+        assert_eq!(starts(0.5).unwrap(), (vec![0], 5));
+        let sparse = starts(0.75).unwrap_err();
+        assert!(matches!(
+            sparse,
+            WindowsError::TooSparse { left_out: 6, .. }
+        ));
+        let windows = Windows::with_share(&series, 2, 0.25).unwrap();
+        assert_eq!((windows.observed_from(0), windows.observed_from(3)), (2, 1));
+    }
+
+    #[test]
+    fn windows_have_all_their_inputs() {
+        let parts = vec![Trajectory {
+            s: vec![0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0],
+            ..Trajectory::new(vec![0.0; 6])
+        }];
+        let channels = (Channel::numbered("x", 1), Channel::numbered("s", 1));
+        let series = Series::new(channels.0, channels.1, Step::default(), parts).unwrap();
+        // Row 2 drives the windows that start at rows 0 and 1, not the one that starts at 2.
+        let windows = Windows::new(&series, 2).unwrap();
+        assert_eq!((windows.count(), windows.left_out()), (2, 2));
     }
 }

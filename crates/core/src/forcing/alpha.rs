@@ -68,7 +68,7 @@ pub struct Jacobians<'a> {
 }
 
 /// 𝒩 of a sequence or of a batch, with how it was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Norm {
     /// 𝒩.
     pub kappa: f64,
@@ -80,6 +80,14 @@ impl Norm {
     /// α = max(0, 1 − 1/𝒩).
     pub fn alpha(self) -> f64 {
         optimal(self.kappa)
+    }
+
+    /// 𝒩 of two batches together.
+    pub fn or_larger(self, other: Norm) -> Norm {
+        Norm {
+            kappa: self.kappa.max(other.kappa),
+            fallbacks: self.fallbacks + other.fallbacks,
+        }
     }
 }
 
@@ -103,10 +111,7 @@ pub fn estimate(
     }
     assert!(!batch.is_empty(), "a norm needs at least one sequence");
     let norms = batch.iter().map(|sequence| sequence.norm(estimator));
-    norms.fold(plain(0.0), |all, one| Norm {
-        kappa: all.kappa.max(one.kappa),
-        fallbacks: all.fallbacks + one.fallbacks,
-    })
+    norms.fold(Norm::default(), Norm::or_larger)
 }
 
 fn plain(kappa: f64) -> Norm {

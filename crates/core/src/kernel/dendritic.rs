@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::linear::Linear;
 use super::rectified::Square;
-use super::{Kernel, Tape};
+use super::{Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::simd::{Groups, Lanes, Select, Simd, SimdBase, SimdFloat};
@@ -75,6 +75,19 @@ impl Dendritic {
         }
         sums[0].store(basis);
         sums[1].store(open);
+    }
+
+    /// The slope of the spline of state m at z.
+    #[inline(always)]
+    fn slope<S: Simd, P: Lanes>(&self, simd: S, z: P::Vector<S>, m: usize) -> P::Vector<S> {
+        let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
+        let floor = self.floor_slope(simd, z);
+        let mut sum = zero;
+        for (&slope, &h) in self.slopes.iter().zip(self.thresholds_of(m)) {
+            let open = z.simd_gt(P::Vector::splat(simd, h)).select(one, zero);
+            sum = P::Vector::splat(simd, slope).mul_add(open - floor, sum);
+        }
+        sum
     }
 
     /// Where the sums of a basis stand among the running sums.
@@ -148,21 +161,29 @@ impl Kernel for Dendritic {
         mut emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.square.pull_back(simd, d, q);
-        let zero = P::Vector::splat(simd, 0.0);
         for (m, (z, q)) in z.iter().zip(q.iter()).enumerate() {
-            let z = z.load(simd);
-            let floor = self.floor_slope(simd, z);
-            let mut slope_sum = zero;
-            for (&slope, &h) in self.slopes.iter().zip(self.thresholds_of(m)) {
-                let open = z
-                    .simd_gt(P::Vector::splat(simd, h))
-                    .select(P::Vector::splat(simd, 1.0), zero);
-                slope_sum = P::Vector::splat(simd, slope).mul_add(open - floor, slope_sum);
-            }
+            let slope = self.slope::<S, P>(simd, z.load(simd), m);
             emit(
                 m,
-                slope_sum.mul_add(q.load(simd), self.linear.pulled_entry(simd, d, m)),
+                slope.mul_add(q.load(simd), self.linear.pulled_entry(simd, d, m)),
             );
+        }
+    }
+
+    #[inline(always)]
+    fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]) {
+        for (m, (slope, z)) in slopes.iter_mut().zip(z).enumerate() {
+            slope.store(self.slope::<S, P>(simd, z.load(simd), m));
+        }
+    }
+
+    /// A unit sees its own state.
+    fn factors(&self, theta: &[f32], factors: &mut Factors) {
+        let dim = self.square.width();
+        factors.a.copy_from_slice(self.linear.a());
+        self.square.columns(theta, &mut factors.weights);
+        for (i, entry) in factors.directions.iter_mut().enumerate() {
+            *entry = f32::from(u8::from(i / dim == i % dim));
         }
     }
 

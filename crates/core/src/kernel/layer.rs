@@ -124,6 +124,35 @@ impl Layer {
         }
     }
 
+    /// act(l, (b + W2 z)_l) for every unit l.
+    #[inline(always)]
+    pub(super) fn units<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        z: &[P],
+        to: &mut [P],
+        act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    ) {
+        match &self.weights {
+            Weights::Fused { w2, .. } => {
+                for (l, (w2, to)) in w2.chunks_exact(self.dim).zip(to).enumerate() {
+                    let mut sum = P::Vector::splat(simd, 0.0);
+                    for (&w, z) in w2.iter().zip(z) {
+                        sum = P::Vector::splat(simd, w).mul_add(z.load(simd), sum);
+                    }
+                    to.store(act(l, sum + P::Vector::splat(simd, self.bias[l])));
+                }
+            }
+            Weights::Tiled { w2, .. } => multiply(
+                simd,
+                w2,
+                z,
+                #[inline(always)]
+                |l, sum| to[l].store(act(l, sum + P::Vector::splat(simd, self.bias[l]))),
+            ),
+        }
+    }
+
     /// Emits every entry of linear(m) + W2ᵀ q with q_l = gate(g_l, (W1ᵀ d)_l); q goes to `q`.
     #[inline(always)]
     pub(super) fn pull_back<S: Simd, P: Lanes>(

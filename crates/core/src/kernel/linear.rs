@@ -38,6 +38,11 @@ impl Linear {
         self.c.copy_from_slice(&theta[c]);
     }
 
+    /// A.
+    pub(super) fn a(&self) -> &[f32] {
+        &self.a
+    }
+
     /// Entry i of A∘z + h + C s.
     #[inline(always)]
     pub(super) fn entry<S: Simd, P: Lanes>(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::linear::Linear;
-use super::{Kernel, Tape};
+use super::{Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
 use crate::simd::{Groups, Lanes, Packed, Place, Select, Simd, SimdBase, gram, multiply, reduce};
@@ -68,6 +68,14 @@ impl Square {
             #[inline(always)]
             |i, sum| q[i].store(sum),
         );
+    }
+
+    /// The columns of W.
+    pub(super) fn columns(&self, theta: &[f32], columns: &mut [f32]) {
+        let (w, dim) = (&theta[self.place.clone()], self.dim);
+        for (u, column) in columns.chunks_exact_mut(dim).enumerate() {
+            (0..dim).for_each(|m| column[m] = w[m * dim + u]);
+        }
     }
 
     /// Room for dW.
@@ -206,6 +214,29 @@ impl Kernel for Rectified {
                 i,
                 q.load(simd) - offset + self.linear.pulled_entry(simd, d, i),
             );
+        }
+    }
+
+    #[inline(always)]
+    fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]) {
+        let offset = self.offset(simd, z);
+        let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
+        for (slope, z) in slopes.iter_mut().zip(z) {
+            slope.store((z.load(simd) - offset).simd_gt(zero).select(one, zero));
+        }
+    }
+
+    /// A unit sees its own state, less the mean of all if they are centred.
+    fn factors(&self, theta: &[f32], factors: &mut Factors) {
+        let dim = self.square.width();
+        factors.a.copy_from_slice(self.linear.a());
+        self.square.columns(theta, &mut factors.weights);
+        let mean = match self.centring {
+            Centring::None => 0.0,
+            Centring::Mean => 1.0 / dim as f32,
+        };
+        for (i, entry) in factors.directions.iter_mut().enumerate() {
+            *entry = f32::from(u8::from(i / dim == i % dim)) - mean;
         }
     }
 

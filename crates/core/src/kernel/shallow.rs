@@ -14,10 +14,10 @@ use std::ops::Range;
 
 use super::layer::{Ends, Layer};
 use super::linear::Linear;
-use super::{Kernel, Tape};
+use super::{Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, Place, Select, Simd, SimdFloat, add_rows, gram, lane_sums, reduce,
+    Groups, Lanes, Place, Select, Simd, SimdBase, SimdFloat, add_rows, gram, lane_sums, reduce,
 };
 use crate::theta::Layout;
 
@@ -207,6 +207,8 @@ pub(crate) struct Shallow<U> {
     w1: Range<usize>,
     w2: Range<usize>,
     h2: Range<usize>,
+    /// Slopes of open units: ±1 for clipped ones.
+    slopes: Vec<f32>,
     unit: PhantomData<U>,
 }
 
@@ -219,6 +221,7 @@ impl<U: Unit> Kernel for Shallow<U> {
             w1: layout.range("W1"),
             w2: layout.range("W2"),
             h2: layout.range("h2"),
+            slopes: vec![0.0; dims.hidden],
             unit: PhantomData,
         }
     }
@@ -240,6 +243,10 @@ impl<U: Unit> Kernel for Shallow<U> {
             |l, m| w2[l * latent + m] * U::fold(h2[l]).scale_in,
             |l| U::fold(h2[l]).bias,
         );
+        for (slope, &h2) in self.slopes.iter_mut().zip(h2) {
+            let fold = U::fold(h2);
+            *slope = fold.scale_in * fold.scale_out;
+        }
     }
 
     #[inline(always)]
@@ -285,6 +292,30 @@ impl<U: Unit> Kernel for Shallow<U> {
                 emit,
             ),
         );
+    }
+
+    #[inline(always)]
+    fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]) {
+        self.layer.units(
+            simd,
+            z,
+            slopes,
+            #[inline(always)]
+            |l, pre| {
+                let slope = P::Vector::splat(simd, self.slopes[l]);
+                U::gate(simd, U::value(simd, pre), slope)
+            },
+        );
+    }
+
+    fn factors(&self, theta: &[f32], factors: &mut Factors) {
+        let Dims { latent, hidden, .. } = self.dims;
+        let w1 = &theta[self.w1.clone()];
+        factors.a.copy_from_slice(self.linear.a());
+        factors.directions.copy_from_slice(&theta[self.w2.clone()]);
+        for (l, column) in factors.weights.chunks_exact_mut(latent).enumerate() {
+            (0..latent).for_each(|m| column[m] = w1[m * hidden + l]);
+        }
     }
 
     /// Ĝ1 (L × M), then Ĝ2 (L × M), then Σ q (L), then dC.

@@ -14,6 +14,8 @@ pub(crate) struct ObservationLanes {
     b: Packed,
     b_transposed: Packed,
     inference: Packed,
+    /// For observations of which some are missing.
+    inference_transposed: Packed,
     offset: Vec<f32>,
     bias: Vec<f32>,
     pinv: PseudoInverse,
@@ -50,6 +52,7 @@ impl ObservationLanes {
             b: Packed::for_many(n, m),
             b_transposed: Packed::for_many(m, n),
             inference: Packed::for_many(m, n),
+            inference_transposed: Packed::for_many(n, m),
             offset: vec![0.0; m],
             bias: vec![0.0; n],
             pinv: PseudoInverse::new(n, m),
@@ -120,6 +123,58 @@ impl ObservationLanes {
         } else {
             self.infer(simd, x, teachers);
         }
+    }
+
+    /// Takes θ for [`ObservationLanes::fill_back`], after [`ObservationLanes::prepare`].
+    pub(crate) fn prepare_for_missing(&mut self) {
+        if !self.is_identity() {
+            let (p, n) = (self.pinv.matrix(), self.model.dim_obs);
+            self.inference_transposed
+                .fill(|row, col| p[col * n + row] as f32);
+        }
+    }
+
+    /// Puts what the model sees at z in the place of what is missing of x, then infers the teacher signal.
+    #[inline(always)]
+    pub(crate) fn fill<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (z, mask): (&[P], &[P]),
+        x: &mut [P],
+        room: &mut [P],
+        teacher: &mut [P],
+    ) {
+        self.observe(simd, z, room);
+        for ((x, x_hat), mask) in x.iter_mut().zip(room).zip(mask) {
+            // 0 or 1, so that this is exact.
+            let mask = mask.load(simd);
+            let missing = P::Vector::splat(simd, 1.0) - mask;
+            x.store(missing * x_hat.load(simd) + mask * x.load(simd));
+        }
+        self.teachers(simd, x, teacher);
+    }
+
+    /// The pull-back of [`ObservationLanes::fill`]: from a teacher signal's cotangent to that of what was filled in (N),
+    /// and on to the state (M).
+    #[inline(always)]
+    pub(crate) fn fill_back<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (dteacher, mask): (&[P], &[P]),
+        filled: &mut [P],
+        dz: &mut [P],
+    ) {
+        let n = self.model.dim_obs;
+        if self.is_identity() {
+            filled.copy_from_slice(&dteacher[..n]);
+        } else {
+            multiply_many(simd, &self.inference_transposed, dteacher, filled);
+        }
+        for (d, mask) in filled.iter_mut().zip(mask) {
+            d.store((P::Vector::splat(simd, 1.0) - mask.load(simd)) * d.load(simd));
+        }
+        dz.fill(P::ZERO);
+        self.pull_back(simd, filled, dz);
     }
 
     /// e = weight∘(x̂ − x) and r = Bᵀ e for states z (T × M) and targets x (T × N); weight is c, or 0 in unused lanes.

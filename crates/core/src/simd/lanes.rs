@@ -22,6 +22,9 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn store<S: Simd>(&mut self, v: Self::Vector<S>);
 
     /// The lanes as numbers.
+    fn lanes(&self) -> &[f32];
+
+    /// The lanes as numbers to be set.
     fn lanes_mut(&mut self) -> &mut [f32];
 
     /// The sum over each group of lanes; the second is 0 where there is one group.
@@ -54,6 +57,11 @@ impl Lanes for Lanes8 {
     }
 
     #[inline(always)]
+    fn lanes(&self) -> &[f32] {
+        &self.0
+    }
+
+    #[inline(always)]
     fn lanes_mut(&mut self) -> &mut [f32] {
         &mut self.0
     }
@@ -77,6 +85,11 @@ impl Lanes for Lanes16 {
     #[inline(always)]
     fn store<S: Simd>(&mut self, v: f32x16<S>) {
         v.store_array(&mut self.0);
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> &[f32] {
+        &self.0
     }
 
     #[inline(always)]

@@ -6,6 +6,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::forcing::alpha::Norm;
+
 /// What one pack of lanes contributes to an update.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
@@ -13,6 +15,8 @@ pub(super) struct Slot {
     pub(super) groups: Vec<Vec<f32>>,
     /// Σ (x̂ − x)² by group.
     pub(super) squares: [f32; 2],
+    /// 𝒩 of the pack, where it was estimated.
+    pub(super) norm: Norm,
 }
 
 /// The slots and the meeting point.

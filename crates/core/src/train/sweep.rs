@@ -4,6 +4,9 @@
 //! z_t = F(z̃_{t−1}, s_t)        z̃_t = z_t + α_t (ẑ_t − z_t)        e_t = c (x̂_t − x_t),  c = 2/(N S T)
 //! δ_T = Bᵀe_T                   δ_t = Bᵀe_t + (1 − α_t) J̃ᵀ_{t+1} δ_{t+1}        δ̃_0 = J̃ᵀ_1 δ_1
 //! ```
+//!
+//! Of an observation x_t, what is missing is what the model sees at z_t: there the residual is zero, and the teacher
+//! signal leaves the model its own state.
 
 use crate::forcing::{Forcing, ForcingGradient};
 use crate::kernel::{Kernel, Tape, chunk_of};
@@ -20,6 +23,14 @@ pub(crate) struct Sweep<P> {
     pub(crate) x: Vec<P>,
     /// c in used lanes, 0 in others.
     pub(crate) weight: P,
+    /// 1 where there is an observation, (T + 1) × N; empty if none is missing anywhere.
+    pub(crate) mask: Vec<P>,
+    /// 1 where a row is complete, T + 1.
+    complete: Vec<P>,
+    /// Whether a row is complete in all lanes, T + 1.
+    whole: Vec<bool>,
+    /// What is filled in for missing values, or its cotangent, N, and what that adds to the state's cotangent, M.
+    filled: (Vec<P>, Vec<P>),
     /// Teacher signals, (T + 1) × forced.
     teacher: Vec<P>,
     /// States before forcing, T × M.
@@ -53,6 +64,13 @@ impl<P: Lanes> Sweep<P> {
             window,
             x: vec![P::ZERO; (window + 1) * observation.dim_obs],
             weight: P::ZERO,
+            mask: Vec::new(),
+            complete: vec![ones(); window + 1],
+            whole: vec![true; window + 1],
+            filled: (
+                vec![P::ZERO; observation.dim_obs],
+                vec![P::ZERO; dims.latent],
+            ),
             teacher: vec![P::ZERO; (window + 1) * observation.forced()],
             z: vec![P::ZERO; window * dims.latent],
             inferred: vec![P::ZERO; window * dims.latent],
@@ -60,6 +78,42 @@ impl<P: Lanes> Sweep<P> {
             room: vec![P::ZERO; observation.dim_obs * observation.latent],
             tape: Tape::new(dims, kernel, window),
         }
+    }
+
+    /// Room for a mask, which is then filled with every window.
+    pub(crate) fn with_missing(mut self) -> Sweep<P> {
+        self.mask = vec![P::ZERO; self.x.len()];
+        self
+    }
+
+    /// Looks through the mask for rows that are complete.
+    pub(crate) fn find_complete(&mut self) {
+        let rows = self.mask.chunks_exact(self.observation.dim_obs);
+        for ((row, complete), whole) in rows.zip(&mut self.complete).zip(&mut self.whole) {
+            *complete = ones();
+            for there in row {
+                let lanes = complete.lanes_mut().iter_mut().zip(there.lanes());
+                lanes.for_each(|(complete, there)| *complete *= there);
+            }
+            *whole = complete.lanes().iter().all(|&lane| lane > 0.0);
+        }
+    }
+
+    /// 1 in the lanes in which predicted row t, from 0, is complete.
+    pub(crate) fn counted(&self, t: usize) -> &P {
+        &self.complete[t + 1]
+    }
+
+    /// Infers the states of all predicted rows from the data alone.
+    #[inline(always)]
+    pub(crate) fn states_of_data<S: Simd>(&mut self, simd: S, observation: &ObservationLanes) {
+        let n = self.observation.dim_obs;
+        observation.infer(simd, &self.x[n..], &mut self.z);
+    }
+
+    /// States T × M before forcing, and the tape.
+    pub(crate) fn states_and_tape(&mut self) -> (&[P], &mut Tape<P>) {
+        (&self.z, &mut self.tape)
     }
 
     /// Σ (x̂ − x)² over the lanes of each group that count.
@@ -70,6 +124,13 @@ impl<P: Lanes> Sweep<P> {
         let (low, high) = used.split_at(used.len().min(crate::simd::GROUP));
         [sum(low), sum(high)]
     }
+}
+
+/// 1 in every lane.
+fn ones<P: Lanes>() -> P {
+    let mut ones = P::ZERO;
+    ones.lanes_mut().fill(1.0);
+    ones
 }
 
 /// Teacher signals and the initial state.
@@ -101,6 +162,7 @@ impl<P: Lanes> Task for Infer<'_, P> {
 /// The steps of the map, with forcing.
 pub(crate) struct Forward<'a, K, P> {
     pub(crate) kernel: &'a K,
+    pub(crate) observation: &'a ObservationLanes,
     pub(crate) forced: Forced,
     pub(crate) sweep: &'a mut Sweep<P>,
 }
@@ -117,15 +179,19 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
             teacher,
             z,
             tape,
+            x,
+            mask,
+            whole,
+            filled,
             ..
         } = self.sweep;
         let (m, k, u) = (dims.latent, dims.inputs, self.kernel.units());
-        let width = observation.forced();
+        let (n, width) = (observation.dim_obs, observation.forced());
         for t in 0..*window {
             let (before, after) = tape.z.split_at_mut((t + 1) * m);
             let (before, next) = (&before[t * m..], &mut z[t * m..][..m]);
             let (s, g) = (&tape.s[t * k..][..k], &mut tape.g[t * u..][..u]);
-            let teacher = &teacher[(t + 1) * width..][..width];
+            let teacher = &mut teacher[(t + 1) * width..][..width];
             let gain = P::Vector::splat(simd, self.forced.forcing.gain(t + 1));
             let after = &mut after[..m];
             self.kernel.step(
@@ -142,6 +208,15 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
                     });
                 },
             );
+            if !whole[t + 1] {
+                let (x, mask) = (&mut x[(t + 1) * n..][..n], &mask[(t + 1) * n..][..n]);
+                self.observation
+                    .fill(simd, (next, mask), x, &mut filled.0, teacher);
+                for ((after, z), teacher) in after.iter_mut().zip(&*next).zip(&*teacher) {
+                    let z = z.load(simd);
+                    after.store(gain.mul_add(teacher.load(simd) - z, z));
+                }
+            }
         }
     }
 }
@@ -173,6 +248,7 @@ impl<P: Lanes> Task for Compare<'_, P> {
 /// The backward sweep, then the map's weight gradients.
 pub(crate) struct Backward<'a, K, P> {
     pub(crate) kernel: &'a K,
+    pub(crate) observation: &'a ObservationLanes,
     pub(crate) forced: Forced,
     pub(crate) sweep: &'a mut Sweep<P>,
     pub(crate) groups: Groups<'a>,
@@ -198,6 +274,9 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
             let start = end.saturating_sub(chunk);
             for t in (start..end).rev() {
                 self.step_back(simd, t, t - start);
+                if t > 0 && !self.sweep.whole[t] {
+                    self.step_back_missing(simd, t);
+                }
             }
             self.kernel
                 .accumulate(simd, &mut self.sweep.tape, start..end);
@@ -241,6 +320,40 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
                 }
             },
         );
+    }
+}
+
+impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
+    /// What was filled into row t came from z_t: its cotangent goes there, and with the full forcing gradient to the
+    /// observation model too.
+    #[inline(always)]
+    fn step_back_missing<S: Simd>(&mut self, simd: S, t: usize) {
+        let Sweep {
+            dims,
+            observation,
+            residuals,
+            inferred,
+            mask,
+            filled: (filled, dz),
+            tape,
+            ..
+        } = &mut *self.sweep;
+        let (m, n) = (dims.latent, observation.dim_obs);
+        let dteacher = &inferred[t * m..][..observation.forced()];
+        self.observation
+            .fill_back(simd, (dteacher, &mask[t * n..][..n]), filled, dz);
+        add(simd, dz, &mut tape.d[(t - 1) * m..][..m]);
+        if self.forced.gradient == ForcingGradient::Full {
+            add(simd, filled, &mut residuals.e[(t - 1) * n..][..n]);
+        }
+    }
+}
+
+/// to ← to + values.
+#[inline(always)]
+fn add<S: Simd, P: Lanes>(simd: S, values: &[P], to: &mut [P]) {
+    for (to, value) in to.iter_mut().zip(values) {
+        to.store(to.load(simd) + value.load(simd));
     }
 }
 

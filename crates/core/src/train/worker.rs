@@ -2,9 +2,11 @@
 
 use std::mem;
 
+use super::estimate::{Estimate, Estimation};
 use super::exchange::{Exchange, Slot};
 use super::sweep::{Backward, Compare, Forced, Forward, Infer, ObservationGradient, Sweep};
 use super::{Control, Epoch, Job, Outcome, State, Watch};
+use crate::forcing::alpha::{Estimator, Norm};
 use crate::kernel::Kernel;
 use crate::map::Map;
 use crate::observation::ObservationLanes;
@@ -45,19 +47,36 @@ pub(super) fn once<K: Kernel, P: Lanes>(
     theta: &[f32],
     starts: &[usize],
 ) -> (f64, Vec<f32>) {
-    let packs = job.plan.batch.div_ceil(P::WIDTH);
-    let exchange = exchange_for::<K, P>(job, make, 1, packs);
-    let radam = crate::optim::RAdam::new(theta.len());
-    let from = State {
-        theta: theta.to_vec(),
-        radam,
-        update: 0,
-    };
-    let mut worker = Worker::<K, P>::new(job, make, 0, 1, from);
-    worker.starts.copy_from_slice(starts);
+    let (mut worker, exchange) = alone::<K, P>(job, make, theta, starts);
     let loss = worker.gradient(&exchange).loss;
     worker.gradient.truncate(theta.len());
     (loss, worker.gradient)
+}
+
+/// 𝒩 of the batch of windows that start at given rows.
+pub(super) fn norm_of_batch<K: Kernel, P: Lanes>(
+    job: Job<'_>,
+    make: &(impl Fn(K) -> K + Sync),
+    theta: &[f32],
+    starts: &[usize],
+) -> Norm {
+    let (mut worker, exchange) = alone::<K, P>(job, make, theta, starts);
+    worker.norm_of_batch(&exchange)
+}
+
+/// A worker that has all packs of one batch.
+fn alone<'a, K: Kernel, P: Lanes>(
+    job: Job<'a>,
+    make: &(impl Fn(K) -> K + Sync),
+    theta: &[f32],
+    starts: &[usize],
+) -> (Worker<'a, K, P>, Exchange) {
+    let packs = job.plan.batch.div_ceil(P::WIDTH);
+    let exchange = exchange_for::<K, P>(job, make, 1, packs);
+    let from = State::at(theta, job.plan);
+    let mut worker = Worker::<K, P>::new(job, make, 0, 1, from);
+    worker.starts.copy_from_slice(starts);
+    (worker, exchange)
 }
 
 fn exchange_for<K: Kernel, P: Lanes>(
@@ -70,6 +89,7 @@ fn exchange_for<K: Kernel, P: Lanes>(
     let blank = Slot {
         groups: vec![vec![0.0; len]; P::WIDTH / GROUP],
         squares: [0.0; 2],
+        norm: Norm::default(),
     };
     Exchange::new(workers, packs, &blank)
 }
@@ -79,6 +99,7 @@ struct Shared<K> {
     kernel: K,
     observation: ObservationLanes,
     parameters: usize,
+    has_missing: bool,
 }
 
 impl<K: Kernel> Shared<K> {
@@ -88,6 +109,7 @@ impl<K: Kernel> Shared<K> {
             kernel: make(K::new(job.architecture.dims, &layout)),
             observation: ObservationLanes::new(job.architecture.observation, &layout),
             parameters: layout.len(),
+            has_missing: job.windows.has_missing(),
         }
     }
 
@@ -98,6 +120,9 @@ impl<K: Kernel> Shared<K> {
     fn prepare(&mut self, theta: &[f32]) {
         self.kernel.prepare(theta);
         self.observation.prepare(theta);
+        if self.has_missing {
+            self.observation.prepare_for_missing();
+        }
     }
 }
 
@@ -109,6 +134,10 @@ struct Worker<'a, K, P> {
     /// The packs of lanes that this worker sweeps, one after another in the same buffers.
     packs: Vec<usize>,
     sweep: Sweep<P>,
+    /// Of adaptive forcing whose estimate needs data.
+    estimation: Option<Estimation<P>>,
+    /// The last estimate of this epoch.
+    norm: Option<Norm>,
     starts: Vec<usize>,
     gradient: Vec<f32>,
     state: State,
@@ -137,12 +166,20 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         } = job;
         let shared = Shared::new(job, make);
         let window = windows.window();
-        let sweep = Sweep::new(
+        let mut sweep = Sweep::new(
             architecture.dims,
             &shared.kernel,
             architecture.observation,
             window,
         );
+        if windows.has_missing() {
+            sweep = sweep.with_missing();
+        }
+        let of_data = |estimator: &Estimator| *estimator != Estimator::ParameterBound;
+        let estimator = plan.adaptation.map(|adaptation| adaptation.estimator);
+        let estimation = estimator
+            .filter(of_data)
+            .map(|estimator| Estimation::new(estimator, architecture.dims, &shared.kernel));
         let packs = (rank..plan.batch.div_ceil(P::WIDTH))
             .step_by(workers)
             .collect();
@@ -162,6 +199,8 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             map,
             packs,
             sweep,
+            estimation,
+            norm: None,
             starts: vec![0; plan.batch],
             gradient: vec![0.0; shared.gradient_len()],
             shared,
@@ -183,6 +222,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let mut epoch_loss = 0.0;
         while self.state.update < plan.updates() {
             self.draw();
+            self.adapt(exchange);
             let measured = self.gradient(exchange);
             if !(measured.loss.is_finite() && measured.norm < LARGEST_NORM) {
                 return Outcome::Diverged {
@@ -190,7 +230,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
                     last: self.state,
                 };
             }
-            let rate = plan.schedule.rate(self.state.update);
+            let rate = self.state.rate_scale * plan.schedule.rate(self.state.update);
             self.take_step(rate);
             epoch_loss += measured.loss / per_epoch as f64;
             if self.state.update.is_multiple_of(per_epoch) {
@@ -219,7 +259,8 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             update: self.state.update,
             loss: measured.loss,
             penalty: measured.penalty,
-            alpha: f64::from(plan.forcing.gain(1)),
+            alpha: plan.forcing.with_strength(self.state.alpha).strength(),
+            norm: self.norm.take(),
             rate,
             gradient_norm: measured.norm,
         };
@@ -241,6 +282,59 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         }
     }
 
+    /// Where forcing is adaptive and an estimate is due, estimates the norm of the batch's Jacobians and lets α follow.
+    fn adapt(&mut self, exchange: &Exchange) {
+        let adaptation = self.job.plan.adaptation;
+        let Some(adaptation) = adaptation.filter(|a| a.is_due(self.state.update)) else {
+            return;
+        };
+        let norm = self.norm_of_batch(exchange);
+        // What is not finite will end training at its loss; α keeps its value.
+        if norm.kappa.is_finite() {
+            self.state.alpha = adaptation.anneal(self.state.alpha, norm.alpha());
+        }
+        self.norm = Some(norm);
+    }
+
+    /// 𝒩 of the whole batch, the same on every worker.
+    fn norm_of_batch(&mut self, exchange: &Exchange) -> Norm {
+        let Some(mut estimation) = self.estimation.take() else {
+            return self.parameter_bound();
+        };
+        estimation.prepare(&self.shared.kernel, &self.state.theta);
+        for i in 0..self.packs.len() {
+            let pack = self.packs[i];
+            self.load(pack);
+            let estimate = Estimate {
+                kernel: &self.shared.kernel,
+                observation: &self.shared.observation,
+                sweep: &mut self.sweep,
+                estimation: &mut estimation,
+            };
+            let norm = dispatch::<P, _>(self.job.plan.isa, estimate);
+            exchange.write(self.state.update, pack).norm = norm;
+        }
+        self.estimation = Some(estimation);
+        exchange.meet();
+        let slots = exchange.read(self.state.update);
+        let norm = slots.fold(Norm::default(), |all, slot| all.or_larger(slot.norm));
+        // Slots are written again for this update's gradients, once all have read them.
+        exchange.meet();
+        norm
+    }
+
+    fn parameter_bound(&self) -> Norm {
+        let own = self.map.layout().len();
+        let theta: Vec<f64> = self.state.theta[..own]
+            .iter()
+            .map(|&v| f64::from(v))
+            .collect();
+        Norm {
+            kappa: self.map.jacobian_bound(&theta),
+            fallbacks: 0,
+        }
+    }
+
     /// Sweeps this worker's packs, then gathers the gradient of the whole batch.
     fn gradient(&mut self, exchange: &Exchange) -> Measured {
         for i in 0..self.packs.len() {
@@ -252,23 +346,36 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         self.gather(exchange)
     }
 
+    /// Number of observations that the batch predicts.
+    fn observed(&self) -> usize {
+        let windows = self.job.windows;
+        self.starts.iter().map(|&s| windows.observed_from(s)).sum()
+    }
+
     /// Fills the lanes of a pack with windows; lanes beyond the batch repeat the last window and count nothing.
     fn load(&mut self, pack: usize) {
         let Job { plan, windows, .. } = self.job;
         let (n, k, t) = (windows.dim_obs(), windows.dim_input(), windows.window());
-        let weight = 2.0 / (n * plan.batch * t) as f32;
+        let weight = 2.0 / self.observed() as f32;
         let sweep = &mut self.sweep;
         for lane in 0..P::WIDTH {
             let window = pack * P::WIDTH + lane;
             sweep.weight.lanes_mut()[lane] = if window < plan.batch { weight } else { 0.0 };
             let start = self.starts[window.min(plan.batch - 1)];
             scatter(&windows.x_from(start)[..(t + 1) * n], lane, &mut sweep.x);
+            if windows.has_missing() {
+                let mask = &windows.mask_from(start)[..(t + 1) * n];
+                scatter(mask, lane, &mut sweep.mask);
+            }
             // The input of the state that a step produces.
             scatter(
                 &windows.s_from(start)[k..][..t * k],
                 lane,
                 &mut sweep.tape.s,
             );
+        }
+        if windows.has_missing() {
+            sweep.find_complete();
         }
         if plan.noise > 0.0 {
             (0..P::WIDTH).for_each(|lane| self.add_noise(pack * P::WIDTH + lane, lane));
@@ -292,7 +399,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let (isa, sweep) = (plan.isa, &mut self.sweep);
         let (kernel, observation) = (&self.shared.kernel, &self.shared.observation);
         let forced = Forced {
-            forcing: plan.forcing,
+            forcing: plan.forcing.with_strength(self.state.alpha),
             gradient: plan.forcing_gradient,
         };
         dispatch::<P, _>(isa, Infer { observation, sweep });
@@ -300,6 +407,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             isa,
             Forward {
                 kernel,
+                observation,
                 forced,
                 sweep,
             },
@@ -309,6 +417,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             isa,
             Backward {
                 kernel,
+                observation,
                 forced,
                 sweep,
                 groups: Groups(&mut slot.groups),
@@ -330,7 +439,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
 
     /// Adds all slots in the order of the lanes, then turns the sum into dθ of the whole objective.
     fn gather(&mut self, exchange: &Exchange) -> Measured {
-        let Job { plan, windows, .. } = self.job;
+        let plan = self.job.plan;
         self.gradient.fill(0.0);
         let mut squares = 0.0;
         for slot in exchange.read(self.state.update) {
@@ -358,9 +467,8 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
                 .iter_mut()
                 .for_each(|d| *d *= (largest / norm) as f32);
         }
-        let entries = windows.dim_obs() * plan.batch * windows.window();
         Measured {
-            loss: squares / entries as f64,
+            loss: squares / self.observed() as f64,
             penalty,
             norm,
         }
@@ -371,6 +479,8 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             theta,
             radam,
             update,
+            average,
+            ..
         } = &mut self.state;
         radam.step(
             self.job.plan.isa,
@@ -379,6 +489,12 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             rate,
         );
         *update += 1;
+        if let Some(decay) = self.job.plan.averaging {
+            let fresh = (1.0 - decay) as f32;
+            for (average, theta) in average.iter_mut().zip(&*theta) {
+                *average += fresh * (theta - *average);
+            }
+        }
         self.shared.prepare(theta);
     }
 }
