@@ -9,8 +9,9 @@
 //! 5. `kernel` and [`simd`]: how training is fast.
 //! 6. [`laws`] and [`reference`](mod@reference): what every map, observation model and forcing must satisfy.
 //! 7. [`analysis`]: what a system does in the long run.
-//! 8. [`settings`] and [`catalogue`]: how everything a user can name is described.
-//! 9. [`theta`], [`linalg`], [`fft`], [`rng`]: what all of it stands on.
+//! 8. [`measure`]: how far a reconstruction is from the truth, and how far chance and the data themselves are.
+//! 9. [`settings`] and [`catalogue`]: how everything a user can name is described.
+//! 10. [`theta`], [`linalg`], [`fft`], [`rng`]: what all of it stands on.
 
 pub mod analysis;
 pub mod catalogue;
@@ -21,6 +22,7 @@ mod kernel;
 pub mod laws;
 pub mod linalg;
 pub mod map;
+pub mod measure;
 pub mod model;
 pub mod observation;
 pub mod optim;

@@ -3,7 +3,8 @@
 pub mod complex;
 pub mod function;
 
-use faer::MatRef;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// Singular values of an n × m matrix, descending.
 ///
@@ -78,6 +79,14 @@ pub fn multiply(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize), c: &mut 
             c.iter_mut().zip(b).for_each(|(c, b)| *c += a * b);
         }
     }
+}
+
+/// C = A Bᵀ with A n × k and B m × k, into a caller's buffer, in the blocks of the linear-algebra crate: for large
+/// matrices.
+pub fn multiply_transposed(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize), c: &mut [f64]) {
+    let c = MatMut::from_row_major_slice_mut(c, n, m);
+    let b = view(b, m, k).transpose();
+    matmul(c, Accum::Replace, view(a, n, k), b, 1.0, Par::Seq);
 }
 
 /// Aᵀ of an n × m matrix, into a caller's buffer.

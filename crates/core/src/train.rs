@@ -186,6 +186,8 @@ macro_rules! with_kernel {
     };
 }
 
+pub(crate) use with_kernel;
+
 /// Trains from a state to the end of the plan.
 pub fn train(
     plan: &Plan,

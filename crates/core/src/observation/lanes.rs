@@ -205,7 +205,7 @@ impl ObservationLanes {
 
     /// x̂ = B z + b for every state.
     #[inline(always)]
-    fn observe<S: Simd, P: Lanes>(&self, simd: S, z: &[P], x_hat: &mut [P]) {
+    pub(crate) fn observe<S: Simd, P: Lanes>(&self, simd: S, z: &[P], x_hat: &mut [P]) {
         let (n, m) = (self.model.dim_obs, self.model.latent);
         if self.is_identity() {
             for (x_hat, z) in x_hat.chunks_exact_mut(n).zip(z.chunks_exact(m)) {

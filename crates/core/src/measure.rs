@@ -1,0 +1,412 @@
+//! Numbers that judge a reconstruction: a long free orbit against the truth, and forecasts against what followed.
+//!
+//! Every measure is a file here and a line in [`MEASURES`]. A number alone says little, so that [`levels`] gives each
+//! its *floor* (what the data themselves reach) and its *chance* (what surrogates without the dynamics reach), and
+//! [`evaluate`] gives the scores of the paper from the paper's orbit.
+//!
+//! All take plain row-major matrices ([`Rows`]) and compute in f64.
+
+pub mod analogue;
+pub mod autocorrelation;
+pub mod correlation_dimension;
+pub mod d_hellinger;
+pub mod d_stsp;
+pub mod evaluate;
+mod free_run;
+pub mod kruskal_wallis;
+pub mod levels;
+pub mod mixture;
+pub mod mmd;
+pub mod prediction_error;
+pub mod spectrum;
+pub mod summary;
+pub mod surrogate;
+pub mod valid_time;
+pub mod wasserstein;
+
+use std::fmt;
+
+use crate::catalogue::Entry;
+use crate::inspect::count;
+use crate::series::mean_and_sd;
+use crate::settings::{Domain, Setting, Settings};
+use surrogate::Surrogate;
+
+/// All measures; the first are the paper's.
+pub static MEASURES: &[&MeasureInfo] = &[
+    &d_stsp::INFO,
+    &mixture::PAPER,
+    &d_hellinger::INFO,
+    &prediction_error::INFO,
+    &valid_time::INFO,
+    &wasserstein::INFO,
+    &mmd::INFO,
+    &correlation_dimension::INFO,
+];
+
+/// A measure in the list.
+pub struct MeasureInfo {
+    /// Its description. The name is also the key in JSON documents.
+    pub entry: Entry,
+    /// Which values are good.
+    pub better: Better,
+    /// What it is computed from.
+    pub judges: Judges,
+    /// Surrogates that are perfect by construction, and so say nothing about chance.
+    pub blind_to: &'static [Surrogate],
+}
+
+/// Which values of a measure are good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Small ones.
+    Lower,
+    /// Large ones.
+    Higher,
+}
+
+/// What a measure is computed from.
+#[derive(Clone, Copy)]
+pub enum Judges {
+    /// A long orbit and the truth.
+    Orbit(Prepare),
+    /// Forecasts from many rows of the truth.
+    Forecasts(Forecast),
+}
+
+/// What is asked of forecasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forecast {
+    /// Their mean squared error.
+    Error,
+    /// How long they are valid.
+    Time,
+}
+
+/// Prepares the comparison with a truth; none where the measure has no meaning for so many channels.
+pub type Prepare = fn(Rows<'_>, &Options) -> Result<Option<Box<dyn Against>>, MeasureError>;
+
+/// What can be set about measures, checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Seed of Monte-Carlo draws and surrogates.
+    pub seed: u64,
+    /// The box of the bins of D_stsp.
+    pub state_box: d_stsp::StateBox,
+    /// Steps n of PE(n).
+    pub pe_steps: usize,
+    /// The error up to which a forecast is valid.
+    pub threshold: f64,
+}
+
+/// The settings behind [`Options`].
+pub static SETTINGS: &[&Setting] = &[
+    &SEED,
+    &d_stsp::BOX,
+    &prediction_error::STEPS,
+    &valid_time::THRESHOLD,
+];
+
+/// The seed of all measures that draw.
+pub const SEED: Setting = Setting {
+    name: "seed",
+    default: "0",
+    domain: Domain::Integer {
+        low: 0,
+        high: u64::MAX,
+    },
+    about: "seed of Monte-Carlo draws and of surrogates",
+};
+
+impl Options {
+    /// From values of [`SETTINGS`].
+    pub fn new(settings: &Settings) -> Options {
+        Options {
+            seed: settings.integer("seed") as u64,
+            state_box: d_stsp::StateBox::named(settings.choice("box")),
+            pe_steps: settings.integer("pe-steps"),
+            threshold: settings.real("threshold"),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let defaults = Settings::resolve(SETTINGS, []).expect("defaults lie in their domains");
+        Options::new(&defaults)
+    }
+}
+
+/// A truth that orbits are compared with.
+pub trait Against: Send + Sync {
+    /// How far a generated orbit is from the truth.
+    fn judge(&self, generated: Rows<'_>) -> Result<Estimate, MeasureError>;
+}
+
+/// A measured value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Its standard error, where it is a Monte-Carlo estimate.
+    pub standard_error: Option<f64>,
+    /// Monte-Carlo samples that were left out.
+    pub dropped: usize,
+}
+
+impl Estimate {
+    /// A value that has no error of its own.
+    pub fn exact(value: f64) -> Estimate {
+        Estimate {
+            value,
+            standard_error: None,
+            dropped: 0,
+        }
+    }
+
+    /// The mean of Monte-Carlo samples with its standard error; 0 ± 0 of none.
+    pub fn mean_of(samples: &[f64]) -> Estimate {
+        let (mean, sd) = mean_and_sd(samples.iter().copied());
+        Estimate {
+            value: mean,
+            standard_error: Some(sd / (samples.len().max(1) as f64).sqrt()),
+            dropped: 0,
+        }
+    }
+}
+
+/// A trajectory as a matrix: T rows of N channels, row-major.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rows<'a> {
+    x: &'a [f64],
+    dim: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// A view of values that fill their rows.
+    pub fn new(x: &'a [f64], dim: usize) -> Rows<'a> {
+        assert!(
+            dim > 0 && x.len().is_multiple_of(dim),
+            "{} values do not fill rows of {dim}",
+            x.len()
+        );
+        Rows { x, dim }
+    }
+
+    /// Number of rows T.
+    pub fn len(&self) -> usize {
+        self.x.len() / self.dim
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.x.is_empty()
+    }
+
+    /// Number of channels N.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// All values, row-major.
+    pub fn values(&self) -> &'a [f64] {
+        self.x
+    }
+
+    /// One row.
+    pub fn row(&self, t: usize) -> &'a [f64] {
+        &self.x[t * self.dim..][..self.dim]
+    }
+
+    /// The rows, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [f64]> + Clone + use<'a> {
+        self.x.chunks_exact(self.dim)
+    }
+
+    /// One channel.
+    pub fn column(&self, channel: usize) -> impl Iterator<Item = f64> + Clone + use<'a> {
+        self.iter().map(move |row| row[channel])
+    }
+
+    /// The rows of a range.
+    pub fn slice(&self, rows: std::ops::Range<usize>) -> Rows<'a> {
+        Rows::new(
+            &self.x[rows.start * self.dim..rows.end * self.dim],
+            self.dim,
+        )
+    }
+
+    /// The two halves; an odd row in the middle is left out.
+    pub fn halves(&self) -> (Rows<'a>, Rows<'a>) {
+        let half = self.len() / 2;
+        (
+            self.slice(0..half),
+            self.slice(self.len() - half..self.len()),
+        )
+    }
+
+    /// Mean and sample standard deviation (n − 1) of every channel.
+    pub fn moments(&self) -> Vec<(f64, f64)> {
+        (0..self.dim).map(|i| mean_and_sd(self.column(i))).collect()
+    }
+
+    /// At most `most` rows, evenly spaced, each channel as (x − mean)/sd.
+    fn thinned(&self, most: usize, moments: &[(f64, f64)]) -> Vec<f64> {
+        let kept = self.len().min(most);
+        let rows = (0..kept).map(|i| self.row(i * self.len() / kept));
+        rows.flat_map(|row| {
+            row.iter()
+                .zip(moments)
+                .map(|(x, (mean, sd))| (x - mean) / sd)
+        })
+        .collect()
+    }
+}
+
+/// Which of two series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// What is true.
+    Truth,
+    /// What is judged.
+    Generated,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Truth => "truth",
+            Side::Generated => "generated series",
+        })
+    }
+}
+
+/// Why a measure has no value.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MeasureError {
+    /// The two are not of the same thing.
+    #[error("the truth has {}, the generated series {generated}", count(*truth, "channel"))]
+    Channels {
+        /// Channels of the truth.
+        truth: usize,
+        /// Channels of what is judged.
+        generated: usize,
+    },
+    /// The two differ in length where they must not.
+    #[error("the truth has {}, the generated series {generated}", count(*truth, "row"))]
+    Lengths {
+        /// Rows of the truth.
+        truth: usize,
+        /// Rows of what is judged.
+        generated: usize,
+    },
+    /// A value is missing or infinite.
+    #[error("channel {} of the {side} is not a number in row {}", channel + 1, row + 1)]
+    NotFinite {
+        /// Which series.
+        side: Side,
+        /// The row, from 0.
+        row: usize,
+        /// The channel, from 0.
+        channel: usize,
+    },
+    /// A channel does not vary.
+    #[error("channel {} of the {side} is constant", channel + 1)]
+    Constant {
+        /// Which series.
+        side: Side,
+        /// The channel, from 0.
+        channel: usize,
+    },
+    /// There are too few rows.
+    #[error("{} needed, found {found}", count(*needed, "row"))]
+    TooShort {
+        /// How many are needed.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Nothing lies where the truth is.
+    #[error("no row of the generated series lies in the box around the truth")]
+    Outside,
+    /// Every sample was lost in rounding.
+    #[error("all densities of the generated series are zero in single precision")]
+    Underflow,
+    /// No pair of points is near enough.
+    #[error("the {side} has too few different points for a scaling range")]
+    NoScaling {
+        /// Which series.
+        side: Side,
+    },
+}
+
+impl MeasureError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            MeasureError::Channels { .. } => Some("`--state` chooses columns".into()),
+            MeasureError::NotFinite { .. } => Some(
+                "cut out or fill in missing values: measures are not defined with holes".into(),
+            ),
+            MeasureError::Constant {
+                side: Side::Truth, ..
+            } => Some("leave the channel out with `--state`".into()),
+            _ => None,
+        }
+    }
+}
+
+/// Refuses a series with a value that is no finite number.
+pub fn refuse_not_finite(side: Side, rows: Rows<'_>) -> Result<(), MeasureError> {
+    match rows.values().iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(MeasureError::NotFinite {
+            side,
+            row: i / rows.dim(),
+            channel: i % rows.dim(),
+        }),
+    }
+}
+
+/// Refuses a pair that no measure can compare.
+pub fn refuse_unlike(truth: Rows<'_>, generated: Rows<'_>) -> Result<(), MeasureError> {
+    if truth.dim() != generated.dim() {
+        return Err(MeasureError::Channels {
+            truth: truth.dim(),
+            generated: generated.dim(),
+        });
+    }
+    refuse_short(generated, 2)?;
+    refuse_not_finite(Side::Generated, generated)
+}
+
+/// Refuses fewer rows than are needed.
+fn refuse_short(rows: Rows<'_>, needed: usize) -> Result<(), MeasureError> {
+    match rows.len() < needed {
+        false => Ok(()),
+        true => Err(MeasureError::TooShort {
+            needed,
+            found: rows.len(),
+        }),
+    }
+}
+
+/// The moments of a truth that can be standardised: finite, at least two rows, no constant channel.
+fn spread(truth: Rows<'_>) -> Result<Vec<(f64, f64)>, MeasureError> {
+    refuse_short(truth, 2)?;
+    refuse_not_finite(Side::Truth, truth)?;
+    let moments = truth.moments();
+    match constant_channel(truth) {
+        None => Ok(moments),
+        Some(channel) => Err(MeasureError::Constant {
+            side: Side::Truth,
+            channel,
+        }),
+    }
+}
+
+/// The first channel whose values are all the same.
+fn constant_channel(rows: Rows<'_>) -> Option<usize> {
+    let first = rows.row(0);
+    (0..rows.dim()).find(|&i| rows.column(i).all(|v| v == first[i]))
+}

@@ -1,0 +1,217 @@
+//! The scores of the paper from the paper's orbit: D_stsp (with the paper's f32 form from six channels), D_H, PE(n).
+//!
+//! The orbit starts from the state inferred from the first row of the truth and has ⌊1.25 T⌋ rows, of which the first
+//! ⌊0.25 T⌋ are dropped. With external inputs it has T rows and none is dropped. A model may have a second, small
+//! attractor that only some starts fall into, so that other starts are judged as well.
+//!
+//! ```
+//! use attractor_core::map::{Dims, MODELS};
+//! use attractor_core::measure::Rows;
+//! use attractor_core::measure::evaluate::{Plan, Reference};
+//! use attractor_core::model::{Architecture, Model};
+//! use attractor_core::observation::{ObservationKind, ObservationStart};
+//! use attractor_core::system::simulate::{Request, Simulation};
+//!
+//! let request = Request { standardize: true, ..Request::new("lorenz63", 2000) };
+//! let series = Simulation::check(&request)?.run()?.series;
+//! let truth = Rows::new(&series.trajectories()[0].x, 3);
+//! let dims = Dims { latent: 3, hidden: 20, inputs: 0 };
+//! let architecture = Architecture::new(MODELS[0], dims, ObservationKind::Linear, 3)?;
+//! let untrained = Model::start(architecture, ObservationStart::WellConditioned, &series, 1);
+//! let scores = Reference::new(truth, &[], Plan::default())?.scores(&untrained);
+//! assert!(scores.pe.is_some_and(|pe| pe > 0.1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use super::d_hellinger::Spectra;
+use super::d_stsp::{Binned, Grid, LARGEST_BINNED};
+use super::free_run::orbits;
+use super::mixture::Mixture;
+use super::prediction_error::prediction_error;
+use super::{Estimate, MeasureError, Options, Rows, refuse_short, spread};
+use crate::model::Model;
+
+/// How the paper's scores are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Plan {
+    /// What can be set about the measures.
+    pub options: Options,
+    /// Which part of a free orbit counts.
+    pub orbit: OrbitPart,
+}
+
+/// Which part of a free orbit is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OrbitPart {
+    /// The last T of ⌊1.25 T⌋ rows, as in the paper's tables; all T where the model has inputs.
+    #[default]
+    Settled,
+    /// All of T rows, as the paper monitors training.
+    Whole,
+}
+
+/// A truth that models are judged against, prepared once.
+pub struct Reference<'a> {
+    truth: Rows<'a>,
+    inputs: &'a [f64],
+    plan: Plan,
+    moments: Vec<(f64, f64)>,
+    grid: Grid,
+    state_space: StateSpace,
+    spectra: Spectra,
+}
+
+enum StateSpace {
+    Binned(Binned),
+    Mixture(Mixture),
+}
+
+/// What is said of one free orbit. A score that is not defined is none.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct OrbitScores {
+    /// Whether the orbit left every bound: not finite, or 10⁶ standard deviations from the truth. Then all else is
+    /// none.
+    pub diverged: bool,
+    /// State-space divergence; none if no row lies in the box.
+    pub d_stsp: Option<Estimate>,
+    /// The same in the f32 form of the paper's tables, from six channels.
+    pub d_stsp_paper: Option<Estimate>,
+    /// Hellinger distance of spectra; none if a channel of the orbit is constant.
+    pub d_h: Option<f64>,
+    /// The share of rows outside the box around the truth.
+    pub outside: Option<f64>,
+}
+
+/// The paper's scores of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scores {
+    /// Of the orbit from the first row of the truth.
+    pub orbit: OrbitScores,
+    /// PE(n); none if forecasts diverge.
+    pub pe: Option<f64>,
+}
+
+/// Farther from the mean than this many standard deviations, an orbit has diverged.
+const BOUND: f64 = 1e6;
+
+/// The paper's scores of a model against a truth; to judge several models, keep a [`Reference`].
+pub fn scores(
+    model: &Model,
+    truth: Rows<'_>,
+    inputs: &[f64],
+    plan: Plan,
+) -> Result<Scores, MeasureError> {
+    Ok(Reference::new(truth, inputs, plan)?.scores(model))
+}
+
+impl<'a> Reference<'a> {
+    /// Prepares a truth, in the units that models see, with its inputs (T × K, empty without).
+    pub fn new(
+        truth: Rows<'a>,
+        inputs: &'a [f64],
+        plan: Plan,
+    ) -> Result<Reference<'a>, MeasureError> {
+        refuse_short(truth, plan.options.pe_steps + 1)?;
+        let state_space = match truth.dim() <= LARGEST_BINNED {
+            true => StateSpace::Binned(Binned::new(truth, plan.options.state_box)?),
+            false => StateSpace::Mixture(Mixture::new(truth, plan.options.seed)?),
+        };
+        Ok(Reference {
+            truth,
+            inputs,
+            plan,
+            moments: spread(truth)?,
+            grid: Grid::new(truth, plan.options.state_box)?,
+            state_space,
+            spectra: Spectra::new(truth)?,
+        })
+    }
+
+    /// The truth.
+    pub fn truth(&self) -> Rows<'a> {
+        self.truth
+    }
+
+    /// The paper's scores of a model.
+    pub fn scores(&self, model: &Model) -> Scores {
+        Scores {
+            orbit: self.judge(&self.orbit(model)),
+            pe: self.prediction_error(model),
+        }
+    }
+
+    /// PE(n) of a model; none if forecasts diverge.
+    pub fn prediction_error(&self, model: &Model) -> Option<f64> {
+        let pe = prediction_error(model, self.truth, self.inputs, self.plan.options.pe_steps);
+        pe.ok().filter(|pe| pe.is_finite())
+    }
+
+    /// The paper's orbit of a model, in f64: from the first row of the truth, without what is dropped.
+    pub fn orbit(&self, model: &Model) -> Vec<f64> {
+        let mut orbit = model.orbit(self.truth.row(0), self.inputs, self.steps());
+        orbit.drain(..self.dropped() * self.truth.dim());
+        orbit
+    }
+
+    /// The scores of orbits from `count` other rows, evenly spaced over the truth, in f32 lanes. Inputs are those from
+    /// the first row on.
+    pub fn from_other_starts(&self, model: &Model, count: usize) -> Vec<OrbitScores> {
+        let len = self.truth.len();
+        let row = |i: usize| self.truth.row(((i + 1) * len / (count + 1)).min(len - 1));
+        let starts: Vec<&[f64]> = (0..count).map(row).collect();
+        let dropped = self.dropped() * self.truth.dim();
+        let orbits = orbits(model, &starts, self.inputs, self.steps());
+        orbits
+            .iter()
+            .map(|orbit| self.judge(&orbit[dropped..]))
+            .collect()
+    }
+
+    /// What is said of an orbit with the channels of the truth, row-major.
+    pub fn judge(&self, orbit: &[f64]) -> OrbitScores {
+        let orbit = Rows::new(orbit, self.truth.dim());
+        if self.has_diverged(orbit) {
+            return OrbitScores {
+                diverged: true,
+                ..OrbitScores::default()
+            };
+        }
+        let (d_stsp, d_stsp_paper) = match &self.state_space {
+            StateSpace::Binned(binned) => {
+                let divergence = binned.divergence(orbit).ok();
+                (divergence.map(|d| Estimate::exact(d.value)), None)
+            }
+            StateSpace::Mixture(mixture) => {
+                let divergence = mixture.divergence(orbit);
+                (Some(divergence.exact), divergence.paper)
+            }
+        };
+        OrbitScores {
+            diverged: false,
+            d_stsp,
+            d_stsp_paper,
+            d_h: self.spectra.distance(orbit).ok(),
+            outside: Some(self.grid.outside(orbit)),
+        }
+    }
+
+    fn has_diverged(&self, orbit: Rows<'_>) -> bool {
+        let within = |row: &[f64]| {
+            let mut values = row.iter().zip(&self.moments);
+            // Written so that NaN is not within.
+            values.all(|(x, (mean, sd))| (x - mean).abs() <= BOUND * sd)
+        };
+        !orbit.iter().all(within)
+    }
+
+    fn dropped(&self) -> usize {
+        match self.plan.orbit {
+            OrbitPart::Settled if self.inputs.is_empty() => self.truth.len() / 4,
+            _ => 0,
+        }
+    }
+
+    fn steps(&self) -> usize {
+        self.truth.len() + self.dropped()
+    }
+}

@@ -1,0 +1,209 @@
+//! Many free orbits of a model side by side in vector lanes, in f32 as it was trained: what forecasts from every row
+//! of a recording need. The kernels are those of training.
+
+use crate::kernel::{Clipped, Dendritic, Kernel, KernelKind, Plain, Rectified, Shallow, Tanh};
+use crate::map::Dims;
+use crate::map::shallow::Activation;
+use crate::model::{Architecture, Model};
+use crate::observation::ObservationLanes;
+use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Simd, Task, dispatch};
+use crate::train::with_kernel;
+
+/// Orbits side by side.
+pub(crate) trait FreeRun {
+    /// How many.
+    fn width(&self) -> usize;
+
+    /// Infers initial states from an observation a lane; lanes beyond those given keep what they had.
+    fn start<'a>(&mut self, rows: &mut dyn Iterator<Item = &'a [f64]>);
+
+    /// Goes on by `steps` steps, each lane driven by `steps` rows of inputs (none without inputs), and returns what is
+    /// seen of the last `seen` of them: `[step][channel][lane]`.
+    fn advance(&mut self, inputs: &[&[f64]], steps: usize, seen: usize) -> &[f32];
+}
+
+/// A model made ready to run in lanes.
+pub(crate) fn free_run(model: &Model) -> Box<dyn FreeRun> {
+    let preparation = Preparation {
+        architecture: model.architecture(),
+        model,
+    };
+    with_kernel!(preparation.run())
+}
+
+/// What the choice of a kernel needs.
+#[derive(Clone, Copy)]
+struct Preparation<'a> {
+    architecture: &'a Architecture,
+    model: &'a Model,
+}
+
+impl Preparation<'_> {
+    fn run<K: Kernel + 'static>(self, make: impl Fn(K) -> K) -> Box<dyn FreeRun> {
+        let isa = Isa::detect();
+        match isa {
+            Isa::Avx512 => Box::new(LaneRun::<K, Lanes16>::new(self.model, make, isa)),
+            _ => Box::new(LaneRun::<K, Lanes8>::new(self.model, make, isa)),
+        }
+    }
+}
+
+struct LaneRun<K, P> {
+    dims: Dims,
+    dim_obs: usize,
+    kernel: K,
+    observation: ObservationLanes,
+    isa: Isa,
+    /// The current state, M.
+    z: Vec<P>,
+    /// First observations, N.
+    x: Vec<P>,
+    /// States, steps × M; inputs, steps × K; observations, seen × N.
+    states: Vec<P>,
+    s: Vec<P>,
+    x_hat: Vec<P>,
+    /// Units of one step.
+    g: Vec<P>,
+    out: Vec<f32>,
+}
+
+impl<K: Kernel, P: Lanes> LaneRun<K, P> {
+    fn new(model: &Model, make: impl Fn(K) -> K, isa: Isa) -> LaneRun<K, P> {
+        let Architecture {
+            dims, observation, ..
+        } = *model.architecture();
+        let mut kernel = make(K::new(dims, model.layout()));
+        kernel.prepare(model.theta());
+        let mut lanes = ObservationLanes::new(observation, model.layout());
+        lanes.prepare(model.theta());
+        LaneRun {
+            dims,
+            dim_obs: observation.dim_obs,
+            g: vec![P::ZERO; kernel.units()],
+            kernel,
+            observation: lanes,
+            isa,
+            z: vec![P::ZERO; dims.latent],
+            x: vec![P::ZERO; observation.dim_obs],
+            states: Vec::new(),
+            s: Vec::new(),
+            x_hat: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+}
+
+impl<K: Kernel, P: Lanes> FreeRun for LaneRun<K, P> {
+    fn width(&self) -> usize {
+        P::WIDTH
+    }
+
+    fn start<'a>(&mut self, rows: &mut dyn Iterator<Item = &'a [f64]>) {
+        for (lane, row) in rows.take(P::WIDTH).enumerate() {
+            let features = self.x.iter_mut().zip(row);
+            features.for_each(|(x, &v)| x.lanes_mut()[lane] = v as f32);
+        }
+        let task = Infer {
+            observation: &self.observation,
+            x: &self.x,
+            z: &mut self.z,
+        };
+        dispatch::<P, _>(self.isa, task);
+    }
+
+    fn advance(&mut self, inputs: &[&[f64]], steps: usize, seen: usize) -> &[f32] {
+        self.states.resize(steps * self.dims.latent, P::ZERO);
+        self.s.resize(steps * self.dims.inputs, P::ZERO);
+        self.x_hat.resize(seen * self.dim_obs, P::ZERO);
+        for (lane, inputs) in inputs.iter().enumerate() {
+            let features = self.s.iter_mut().zip(*inputs);
+            features.for_each(|(s, &v)| s.lanes_mut()[lane] = v as f32);
+        }
+        let (isa, task) = (self.isa, Steps { run: self, seen });
+        dispatch::<P, _>(isa, task);
+        self.out.clear();
+        for x_hat in &mut self.x_hat {
+            self.out.extend_from_slice(x_hat.lanes_mut());
+        }
+        &self.out
+    }
+}
+
+/// Initial states from observations.
+struct Infer<'a, P> {
+    observation: &'a ObservationLanes,
+    x: &'a [P],
+    z: &'a mut [P],
+}
+
+impl<P: Lanes> Task for Infer<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        self.observation.infer(simd, self.x, self.z);
+    }
+}
+
+/// Steps of the map, then what is seen of the last of them.
+struct Steps<'a, K, P> {
+    run: &'a mut LaneRun<K, P>,
+    seen: usize,
+}
+
+impl<K: Kernel, P: Lanes> Task for Steps<'_, K, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let run = self.run;
+        let (m, k) = (run.dims.latent, run.dims.inputs);
+        for (t, next) in run.states.chunks_exact_mut(m).enumerate() {
+            let s = &run.s[t * k..][..k];
+            run.kernel.step(
+                simd,
+                (&run.z, s),
+                &mut run.g,
+                #[inline(always)]
+                |i, z| next[i].store(z),
+            );
+            run.z.copy_from_slice(next);
+        }
+        let seen = &run.states[run.states.len() - self.seen * m..];
+        run.observation.observe(simd, seen, &mut run.x_hat);
+    }
+}
+
+/// Steps between two looks at the states: enough that a look costs nothing, few enough to stay in the cache.
+const STRETCH: usize = 128;
+
+/// Free orbits of `steps` rows from several observations, all driven by the same inputs (steps × K). Row 0 of each is
+/// its initial state as the model sees it.
+pub(crate) fn orbits(
+    model: &Model,
+    starts: &[&[f64]],
+    inputs: &[f64],
+    steps: usize,
+) -> Vec<Vec<f64>> {
+    let k = model.architecture().dims.inputs;
+    let mut run = free_run(model);
+    let first = |x: &&[f64]| model.orbit(x, &inputs[..k.min(inputs.len())], 1);
+    let mut orbits: Vec<Vec<f64>> = starts.iter().map(first).collect();
+    for (starts, orbits) in starts
+        .chunks(run.width())
+        .zip(orbits.chunks_mut(run.width()))
+    {
+        run.start(&mut starts.iter().copied());
+        for t in (1..steps).step_by(STRETCH) {
+            let stretch = STRETCH.min(steps - t);
+            let driven = &inputs[t * k..(t + stretch) * k];
+            let seen = run.advance(&vec![driven; starts.len()], stretch, stretch);
+            let width = seen.len() / (stretch * starts[0].len());
+            for features in seen.chunks_exact(width) {
+                let lanes = orbits.iter_mut().zip(features);
+                lanes.for_each(|(orbit, &x)| orbit.push(f64::from(x)));
+            }
+        }
+    }
+    orbits
+}

@@ -1,0 +1,187 @@
+//! What a measure gives without any model, so that a score can be read: its *floor*, what the data themselves reach, and
+//! its *chance*, what surrogates reach that lack the dynamics.
+//!
+//! | | floor | chance |
+//! | --- | --- | --- |
+//! | orbits | a second true orbit against the truth; else the halves of the truth against each other | the best of the [surrogates](super::surrogate) that are not perfect by construction |
+//! | forecasts | [analogues](super::analogue) in the second orbit; else, of the second half, in the first | the best of surrogates and persistence as forecasts |
+//!
+//! A floor from halves is that of half as many rows: for bins too high, as D_stsp falls with the length. A good model may
+//! forecast better than the floor of its data, since a model interpolates and analogues do not.
+
+use super::analogue::Library;
+use super::prediction_error::prediction_error_of;
+use super::surrogate::Surrogate;
+use super::valid_time::Forecasts;
+use super::{
+    Against, Better, Forecast, Judges, MEASURES, MeasureError, MeasureInfo, Options, Prepare, Rows,
+    spread,
+};
+
+/// The floor and chance of one measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// The measure.
+    pub id: &'static str,
+    /// What the data themselves reach; none where it is not defined.
+    pub floor: Option<f64>,
+    /// The best of the surrogates that are not perfect by construction.
+    pub chance: Option<f64>,
+    /// All surrogates by name, in order; none where the measure is not defined for one.
+    pub surrogates: Vec<(&'static str, Option<f64>)>,
+}
+
+/// Forecasts that say nothing changes.
+const PERSISTENCE: &str = "persistence";
+
+/// Rows that analogues are looked up for.
+const QUERIES: usize = 1000;
+
+/// The levels of every measure that has a meaning for the truth, in the order of the list. `second` is another orbit of the
+/// true system with the scale of the truth.
+pub fn levels(
+    truth: Rows<'_>,
+    second: Option<Rows<'_>>,
+    options: &Options,
+) -> Result<Vec<Level>, MeasureError> {
+    spread(truth)?;
+    let made = Surrogate::ALL.map(|kind| (kind, kind.of(truth, options.seed)));
+    let data = Data {
+        truth,
+        second,
+        surrogates: made
+            .iter()
+            .map(|(kind, x)| (*kind, Rows::new(x, truth.dim())))
+            .collect(),
+        options,
+    };
+    let mut found = Vec::new();
+    for info in MEASURES {
+        match info.judges {
+            Judges::Orbit(prepare) => found.extend(data.of_orbits(info, prepare)?),
+            Judges::Forecasts(forecast) => found.push(data.of_forecasts(info, forecast)),
+        }
+    }
+    Ok(found)
+}
+
+/// What levels are made of.
+struct Data<'a> {
+    truth: Rows<'a>,
+    second: Option<Rows<'a>>,
+    surrogates: Vec<(Surrogate, Rows<'a>)>,
+    options: &'a Options,
+}
+
+impl Data<'_> {
+    fn of_orbits(
+        &self,
+        info: &MeasureInfo,
+        prepare: Prepare,
+    ) -> Result<Option<Level>, MeasureError> {
+        let Some(against) = prepare(self.truth, self.options)? else {
+            return Ok(None);
+        };
+        let value = |against: &dyn Against, rows: Rows<'_>| Some(against.judge(rows).ok()?.value);
+        let floor = match self.second {
+            Some(second) => value(against.as_ref(), second),
+            None => {
+                let (first, second) = self.truth.halves();
+                let halves = prepare(first, self.options).ok().flatten();
+                halves.and_then(|against| value(against.as_ref(), second))
+            }
+        };
+        let surrogates = self.surrogates.iter();
+        let values = surrogates
+            .map(|&(kind, rows)| (Some(kind), kind.name(), value(against.as_ref(), rows)));
+        Ok(Some(level(info, floor, values.collect())))
+    }
+
+    fn of_forecasts(&self, info: &MeasureInfo, forecast: Forecast) -> Level {
+        let named = |&(kind, rows): &(Surrogate, Rows<'_>)| {
+            let value = self.judge(forecast, self.truth, |t, i| rows.row(t + i));
+            (Some(kind), kind.name(), value)
+        };
+        let mut values: Vec<_> = self.surrogates.iter().map(named).collect();
+        let persistence = self.judge(forecast, self.truth, |t, _| self.truth.row(t));
+        values.push((None, PERSISTENCE, persistence));
+        level(info, self.analogues(forecast), values)
+    }
+
+    /// How well forecasts of all rows of a truth do.
+    fn judge<'a>(
+        &self,
+        forecast: Forecast,
+        truth: Rows<'_>,
+        predict: impl Fn(usize, usize) -> &'a [f64],
+    ) -> Option<f64> {
+        let n = self.options.pe_steps;
+        match forecast {
+            Forecast::Error if truth.len() > n => {
+                let starts = 0..truth.len() - n;
+                Some(prediction_error_of(truth, n, starts, predict))
+            }
+            Forecast::Error => None,
+            Forecast::Time => {
+                let forecasts = Forecasts::new(truth, self.options.threshold).ok()?;
+                Some(forecasts.of(predict).steps.value)
+            }
+        }
+    }
+
+    /// How well analogues do.
+    fn analogues(&self, forecast: Forecast) -> Option<f64> {
+        let (library, asked) = match self.second {
+            Some(second) => (second, self.truth),
+            None => self.truth.halves(),
+        };
+        let spreads = spread(self.truth).ok()?.into_iter().map(|(_, sd)| sd);
+        let library = Library::new(library, spreads);
+        match forecast {
+            Forecast::Error => self.error_of_analogues(&library, asked),
+            Forecast::Time => {
+                let forecasts = Forecasts::new(asked, self.options.threshold).ok()?;
+                let steps = forecasts.horizon();
+                let found: Vec<usize> = forecasts
+                    .starts()
+                    .iter()
+                    .map(|&t| library.nearest(asked.row(t), steps))
+                    .collect();
+                let place = |t: usize| forecasts.starts().partition_point(|&s| s < t);
+                let valid = forecasts.of(|t, i| library.row(found[place(t)] + i));
+                Some(valid.steps.value)
+            }
+        }
+    }
+
+    fn error_of_analogues(&self, library: &Library<'_>, asked: Rows<'_>) -> Option<f64> {
+        let n = self.options.pe_steps;
+        let room = asked.len().checked_sub(n).filter(|&room| room > 0)?;
+        let count = QUERIES.min(room);
+        let starts = (0..count).map(|i| i * room / count);
+        let predict = |t: usize, i: usize| library.row(library.nearest(asked.row(t), n) + i);
+        Some(prediction_error_of(asked, n, starts, predict))
+    }
+}
+
+fn level(
+    info: &MeasureInfo,
+    floor: Option<f64>,
+    values: Vec<(Option<Surrogate>, &'static str, Option<f64>)>,
+) -> Level {
+    let counts = |kind: Option<Surrogate>| kind.is_none_or(|kind| !info.blind_to.contains(&kind));
+    let fair = values.iter().filter(|(kind, ..)| counts(*kind));
+    let fair = fair.filter_map(|&(.., value)| value);
+    Level {
+        id: info.entry.id,
+        floor,
+        chance: match info.better {
+            Better::Lower => fair.reduce(f64::min),
+            Better::Higher => fair.reduce(f64::max),
+        },
+        surrogates: values
+            .iter()
+            .map(|&(_, name, value)| (name, value))
+            .collect(),
+    }
+}

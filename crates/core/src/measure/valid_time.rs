@@ -1,0 +1,173 @@
+//! Valid prediction time: how many steps a forecast stays near the truth,
+//!
+//! ```text
+//! VPT = max{i : e_j ≤ ε for all j ≤ i},   e_j² = 1/N Σ_n (x̂_n(t+j) − x_n(t+j))²/σ_n²,   ε = 0.5
+//! ```
+//!
+//! with σ the standard deviation of the truth; the mean over starts that are evenly spaced over the truth (Vlachas et al.
+//! 2020). Times the largest Lyapunov exponent it is in Lyapunov times. A forecast that is still valid at the
+//! horizon counts as long as the horizon, and how many do is told.
+
+use super::free_run::{FreeRun, free_run};
+use super::{
+    Better, Estimate, Forecast, Judges, MeasureError, MeasureInfo, Rows, refuse_short, spread,
+};
+use crate::catalogue::{Entry, Kind};
+use crate::model::Model;
+use crate::settings::{Domain, Setting};
+
+/// VPT in the list.
+pub static INFO: MeasureInfo = MeasureInfo {
+    entry: Entry {
+        kind: Kind::Measure,
+        id: "vpt",
+        summary: "valid prediction time: steps until a forecast is off by half a standard deviation",
+        details: "VPT = the number of steps for which e ≤ threshold, e² = ⟨(x̂ − x)²/σ²⟩ over channels; the mean over\n\
+                  100 starts, with its standard error. Forecasts end after 5000 steps or half of the data; how many\n\
+                  were still valid then is reported. Lyapunov times need the largest exponent.",
+        settings: &[THRESHOLD],
+        references: &["vlachas2020"],
+    },
+    better: Better::Higher,
+    judges: Judges::Forecasts(Forecast::Time),
+    blind_to: &[],
+};
+
+/// The error up to which a forecast is valid.
+pub const THRESHOLD: Setting = Setting {
+    name: "threshold",
+    default: "0.5",
+    domain: Domain::Positive,
+    about: "error, in standard deviations, up to which a forecast is valid",
+};
+
+/// Forecasts that are averaged.
+const STARTS: usize = 100;
+
+/// The longest forecast.
+const HORIZON: usize = 5000;
+
+/// Steps between two comparisons: forecasts that are no longer valid cost at most so many.
+const STRETCH: usize = 32;
+
+/// How long forecasts are valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidTime {
+    /// The mean in steps.
+    pub steps: Estimate,
+    /// The median in steps.
+    pub median: f64,
+    /// Steps at which forecasts end.
+    pub horizon: usize,
+    /// Forecasts that were still valid then.
+    pub censored: usize,
+    /// How many forecasts there are.
+    pub starts: usize,
+}
+
+/// Where forecasts start, how long they last, and when they are wrong.
+#[derive(Debug, Clone)]
+pub struct Forecasts<'a> {
+    truth: Rows<'a>,
+    weights: Vec<f64>,
+    limit: f64,
+    horizon: usize,
+    starts: Vec<usize>,
+}
+
+impl<'a> Forecasts<'a> {
+    /// Forecasts of a truth of at least four rows.
+    pub fn new(truth: Rows<'a>, threshold: f64) -> Result<Forecasts<'a>, MeasureError> {
+        refuse_short(truth, 4)?;
+        let dim = truth.dim() as f64;
+        let weights = spread(truth)?
+            .into_iter()
+            .map(|(_, sd)| 1.0 / (dim * sd * sd));
+        let horizon = HORIZON.min(truth.len() / 2);
+        let room = truth.len() - horizon;
+        let count = STARTS.min(room);
+        Ok(Forecasts {
+            truth,
+            weights: weights.collect(),
+            limit: threshold * threshold,
+            horizon,
+            starts: (0..count).map(|i| i * room / count).collect(),
+        })
+    }
+
+    /// The rows at which forecasts start.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// Steps after which they end.
+    pub fn horizon(&self) -> usize {
+        self.horizon
+    }
+
+    /// How long a model's forecasts are valid; `inputs` has as many rows as the truth, none for a model without.
+    pub fn of_model(&self, model: &Model, inputs: &[f64]) -> ValidTime {
+        let mut run = free_run(model);
+        let packs = self.starts.chunks(run.width());
+        let k = model.architecture().dims.inputs;
+        let packs: Vec<Vec<usize>> = packs
+            .map(|starts| self.of_pack(run.as_mut(), starts, (inputs, k)))
+            .collect();
+        self.gather(packs.concat())
+    }
+
+    /// How long given forecasts are valid: `predict(t, i)` is what is said at row t about row t + i.
+    pub fn of<'b>(&self, predict: impl Fn(usize, usize) -> &'b [f64]) -> ValidTime {
+        let valid = |&t: &usize| {
+            let right = |&i: &usize| self.holds(t + i, predict(t, i).iter().copied());
+            (1..self.horizon).take_while(right).count()
+        };
+        self.gather(self.starts.iter().map(valid).collect())
+    }
+
+    fn of_pack(
+        &self,
+        run: &mut dyn FreeRun,
+        starts: &[usize],
+        (inputs, k): (&[f64], usize),
+    ) -> Vec<usize> {
+        let (width, n) = (run.width(), self.truth.dim());
+        run.start(&mut starts.iter().map(|&t| self.truth.row(t)));
+        let mut valid = vec![0; starts.len()];
+        for done in (0..self.horizon - 1).step_by(STRETCH) {
+            if valid.iter().all(|&v| v < done) {
+                break;
+            }
+            let steps = STRETCH.min(self.horizon - 1 - done);
+            let driven = |&t: &usize| &inputs[(t + done + 1) * k..][..steps * k];
+            let driven: Vec<&[f64]> = starts.iter().map(driven).collect();
+            let seen = run.advance(&driven, steps, steps);
+            for (lane, (&t, valid)) in starts.iter().zip(&mut valid).enumerate() {
+                for (i, features) in seen.chunks_exact(n * width).enumerate() {
+                    let x_hat = features.iter().skip(lane).step_by(width);
+                    let holds = self.holds(t + done + i + 1, x_hat.map(|&v| f64::from(v)));
+                    *valid += usize::from(holds && *valid == done + i);
+                }
+            }
+        }
+        valid
+    }
+
+    /// Whether a prediction of row t is near enough; NaN is not.
+    fn holds(&self, t: usize, x_hat: impl Iterator<Item = f64>) -> bool {
+        let squares = x_hat.zip(self.truth.row(t)).map(|(a, b)| (a - b) * (a - b));
+        squares.zip(&self.weights).map(|(s, w)| s * w).sum::<f64>() <= self.limit
+    }
+
+    fn gather(&self, valid: Vec<usize>) -> ValidTime {
+        let mut values: Vec<f64> = valid.iter().map(|&v| v as f64).collect();
+        let steps = Estimate::mean_of(&values);
+        ValidTime {
+            steps,
+            median: super::summary::median(&mut values),
+            horizon: self.horizon - 1,
+            censored: valid.iter().filter(|&&v| v == self.horizon - 1).count(),
+            starts: valid.len(),
+        }
+    }
+}
