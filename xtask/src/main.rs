@@ -5,6 +5,7 @@
     reason = "a program for the terminal, with nothing but a terminal to talk to"
 )]
 
+mod bench;
 mod command;
 mod deny;
 mod pages;
@@ -40,8 +41,8 @@ const VERBS: [Verb; 5] = [
     },
     Verb {
         name: "bench",
-        about: "run the benchmarks; further words go to them",
-        run: bench,
+        about: "run the benchmarks, `--record` keeps their medians; further words go to them",
+        run: bench::run,
     },
     Verb {
         name: "help",
@@ -70,18 +71,4 @@ fn help(_: &[String]) -> ExitCode {
         println!("  {:6}{}", verb.name, verb.about);
     }
     ExitCode::SUCCESS
-}
-
-/// Runs every benchmark of the workspace, and none of the libraries' own test harnesses.
-fn bench(rest: &[String]) -> ExitCode {
-    let has_benches = |folder: std::fs::DirEntry| folder.path().join("benches").is_dir();
-    let mut crates = std::fs::read_dir(command::root().join("crates"))
-        .into_iter()
-        .flatten();
-    if !crates.any(|folder| folder.is_ok_and(has_benches)) {
-        println!("no crate has a folder `benches`");
-        return ExitCode::SUCCESS;
-    }
-    let mut cargo = command::cargo(["bench", "--workspace", "--bench", "*", "--"]);
-    command::exit_code(command::succeeds(cargo.args(rest)))
 }

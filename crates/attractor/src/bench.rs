@@ -45,6 +45,10 @@ pub struct Measuring {
     pub threads: usize,
     /// The instruction set, as in the settings.
     pub isa: String,
+    /// The forcing, as in the settings.
+    pub forcing: String,
+    /// How adaptive forcing finds alpha, as in the settings.
+    pub alpha_estimator: String,
     /// How long updates are made before any is timed: processors take a while to reach their clock rate.
     pub warm_up: Duration,
 }
@@ -102,7 +106,7 @@ pub fn measure(
         last: None,
         blocks: Vec::with_capacity(blocks),
     };
-    let trained = Trained::from_start(&resolved, series, &mut clock);
+    let trained = Trained::from_start(&resolved, series, &mut clock)?;
     if clock.blocks.is_empty() {
         let update = trained.outcome.state().update;
         return Err(RunError::Diverged { update }.into());
@@ -131,6 +135,8 @@ fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, 
         ("lr-end", "1e-3".to_string()),
         ("threads", measuring.threads.to_string()),
         ("isa", measuring.isa.clone()),
+        ("forcing", measuring.forcing.clone()),
+        ("alpha-estimator", measuring.alpha_estimator.clone()),
     ];
     let mut raw = Raw::default();
     for (name, text) in given {
@@ -203,6 +209,8 @@ mod tests {
             updates: 21,
             threads: 1,
             isa: "auto".into(),
+            forcing: "gtf".into(),
+            alpha_estimator: "arithmetic-mean".into(),
             warm_up: Duration::ZERO,
         };
         let timing = measure(&WORKLOADS[0], &measuring, None).unwrap();

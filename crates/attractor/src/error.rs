@@ -62,6 +62,14 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A file cannot be read.
+    #[error("cannot read: {source}: {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A file cannot be written.
     #[error("cannot write: {source}: {}", path.display())]
     Write {
@@ -97,7 +105,10 @@ impl Error {
             Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some(CREATE_FOLDER.to_string())
             }
-            Error::Series(_) | Error::Write { .. } | Error::Output(_) => None,
+            Error::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some("make room on the disk; what was written before is whole".to_string())
+            }
+            Error::Series(_) | Error::Read { .. } | Error::Write { .. } | Error::Output(_) => None,
         }
     }
     /// Whether nature did it (an orbit that diverges), not the user.

@@ -8,19 +8,23 @@
 
 mod data;
 mod file;
+mod prepared;
 mod raw;
 mod settings;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attractor_core::forcing::adaptive::Adaptation;
+use attractor_core::forcing::alpha::Estimator;
 use attractor_core::forcing::{Forcing, ForcingGradient};
 use attractor_core::map::{Dims, MODELS, ModelInfo};
+use attractor_core::measure::MeasureError;
 use attractor_core::model::{Architecture, ArchitectureError, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
 use attractor_core::optim::Schedule;
 use attractor_core::penalty::PenaltyWeights;
-use attractor_core::series::Series;
+use attractor_core::series::{Series, SeriesError};
 use attractor_core::settings::{SettingError, Settings, Value};
 use attractor_core::simd::Isa;
 use attractor_core::train::Plan;
@@ -28,6 +32,7 @@ use attractor_core::windows::{Windows, WindowsError};
 
 pub use data::DataSource;
 pub use file::ExperimentFile;
+pub use prepared::{FarChannel, Prepared};
 pub use raw::{Given, Origin, Raw};
 pub use settings::{PRESETS, Preset, SETTINGS};
 
@@ -47,8 +52,48 @@ pub struct Resolved {
     pub start: ObservationStart,
     /// What training does.
     pub plan: Plan,
-    /// The data.
+    /// The data, prepared.
+    pub data: Prepared,
+    /// The data in windows.
     pub windows: Windows,
+    /// What is stored on the way, and what a divergence does.
+    pub keeping: Keeping,
+    /// Which parameters the model has at the end.
+    pub choice: Choice,
+}
+
+/// What a run stores on the way, and what it does when it diverges.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Keeping {
+    /// Epochs from one checkpoint to the next.
+    pub every: u64,
+    /// How often a divergence goes back to the last checkpoint.
+    pub retries: usize,
+    /// What is changed then.
+    pub remedy: Remedy,
+}
+
+/// What is changed when training goes back after it diverged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Half the learning rate.
+    HalveRate,
+    /// Forcing half as far from 1.
+    RaiseAlpha,
+}
+
+/// Which parameters a run's model has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Choice {
+    /// The last ones, as in the paper, or their average.
+    Last,
+    /// Those with the lowest score of a measure.
+    Best {
+        /// The measure's name.
+        measure: &'static str,
+        /// Epochs from one evaluation to the next.
+        every: u64,
+    },
 }
 
 /// Why an experiment cannot be done.
@@ -127,6 +172,23 @@ pub enum ExperimentError {
     /// The data have no windows.
     #[error(transparent)]
     Windows(#[from] WindowsError),
+    /// Too little is left once a part is held out.
+    #[error("`held-out` leaves nothing to train on or nothing to judge by")]
+    Split(SeriesError),
+    /// A remedy that has no effect.
+    #[error("`on-divergence` raises alpha, which `forcing = {forcing}` does not have")]
+    NoAlpha {
+        /// The forcing.
+        forcing: &'static str,
+    },
+    /// A measure that cannot be computed of these data.
+    #[error("no `{measure}` of the data to judge by: {error}")]
+    NoMeasure {
+        /// The measure.
+        measure: &'static str,
+        /// Why not.
+        error: MeasureError,
+    },
     /// A value has a square beyond single precision.
     #[error("channel `{channel}` reaches {value:e}, too large for training in single precision")]
     TooLarge {
@@ -199,6 +261,11 @@ impl ExperimentError {
                 Some("name the file of data before `--config`; the other settings stay".into())
             }
             ExperimentError::OfFile { error, .. } => error.hint(),
+            ExperimentError::Split(_) => Some("use another share, such as 0.2".into()),
+            ExperimentError::NoAlpha { .. } => Some("use `--on-divergence halve-lr`".into()),
+            ExperimentError::NoMeasure { .. } => {
+                Some("use `--best-by none`, or hold out more with `--held-out`".into())
+            }
             ExperimentError::Read { .. } | ExperimentError::File { .. } => None,
         }
     }
@@ -239,8 +306,11 @@ impl Experiment {
         };
         let architecture =
             Architecture::new(self.model(), dims, self.observation(), series.dim_obs())?;
-        refuse_large(series)?;
-        let windows = Windows::new(series, self.settings.integer("window"))?;
+        let data = Prepared::new(series, &self.settings).map_err(ExperimentError::Split)?;
+        refuse_large(&data.series)?;
+        let window = self.settings.integer("window");
+        let share = self.settings.real("least-observed");
+        let windows = Windows::with_share(&data.series, window, share)?;
         refuse_more_than_memory(&architecture, &windows, self.settings.integer("batch"))?;
         Ok(Resolved {
             experiment: self.with("latent", &latent.to_string()),
@@ -250,7 +320,10 @@ impl Experiment {
                 _ => ObservationStart::WellConditioned,
             },
             plan: self.plan()?,
+            data,
             windows,
+            keeping: self.keeping()?,
+            choice: self.choice(),
         })
     }
 
@@ -297,11 +370,60 @@ impl Experiment {
             "gtf" => Forcing::Generalized {
                 alpha: self.settings.real("alpha"),
             },
+            "agtf" => Forcing::Generalized {
+                alpha: self.settings.real("alpha-start"),
+            },
             "stf" => Forcing::Sparse {
                 interval: self.settings.integer("interval"),
             },
             _ => Forcing::None,
         }
+    }
+
+    fn adaptation(&self) -> Option<Adaptation> {
+        let set = &self.settings;
+        let name = set.choice("alpha-estimator");
+        let estimator = Estimator::ALL.into_iter().find(|e| e.name() == name);
+        (set.choice("forcing") == "agtf").then(|| Adaptation {
+            estimator: estimator.expect("the choices are the list of estimators"),
+            decay: set.real("decay"),
+            every: set.integer("every") as u64,
+        })
+    }
+
+    fn keeping(&self) -> Result<Keeping, ExperimentError> {
+        let set = &self.settings;
+        let forcing = set.choice("forcing");
+        let remedy = match set.choice("on-divergence") {
+            "raise-alpha" if !forcing.ends_with("gtf") => {
+                return Err(ExperimentError::NoAlpha { forcing });
+            }
+            "raise-alpha" => Remedy::RaiseAlpha,
+            _ => Remedy::HalveRate,
+        };
+        Ok(Keeping {
+            every: set.integer("checkpoint-every") as u64,
+            retries: set.integer("retries"),
+            remedy,
+        })
+    }
+
+    fn choice(&self) -> Choice {
+        match self.settings.choice("best-by") {
+            "none" => Choice::Last,
+            measure => Choice::Best {
+                measure,
+                every: self.settings.integer("best-every") as u64,
+            },
+        }
+    }
+
+    /// The settings that a result depends on, as text: all but the number of threads.
+    pub fn fingerprint(&self) -> String {
+        let lines = self.settings.iter().filter(|(name, _)| *name != "threads");
+        lines
+            .map(|(name, value)| format!("{name}={value}\n"))
+            .collect()
     }
 
     fn plan(&self) -> Result<Plan, ExperimentError> {
@@ -315,7 +437,7 @@ impl Experiment {
                 batches_per_epoch: set.integer("batches-per-epoch") as u64,
             },
             forcing: self.forcing(),
-            adaptation: None,
+            adaptation: self.adaptation(),
             forcing_gradient: match set.choice("forcing-gradient") {
                 "full" => ForcingGradient::Full,
                 _ => ForcingGradient::Detached,
@@ -328,7 +450,7 @@ impl Experiment {
             },
             clip_norm: Some(set.real("clip-norm")).filter(|&norm| norm > 0.0),
             noise: set.real("noise"),
-            averaging: None,
+            averaging: Some(set.real("average")).filter(|&decay| decay > 0.0),
             seed: set.integer("seed") as u64,
             threads: threads(set.integer("threads")),
             isa: isa(set.choice("isa"))?,
@@ -338,7 +460,8 @@ impl Experiment {
 
 impl Resolved {
     /// The model at its random start.
-    pub fn model(&self, series: &Series) -> Model {
+    pub fn model(&self) -> Model {
+        let series = &self.data.series;
         Model::start(self.architecture, self.start, series, self.plan.seed)
     }
 }
@@ -488,7 +611,11 @@ mod tests {
         let mut x = vec![0.5; 600];
         x[7] = 1e30;
         let large = Series::from_rows(x, 2, 1.0).unwrap();
-        let large = experiment("window", "5").resolve(&large).err().unwrap();
+        let plain = check(&[
+            ("window", "5", Origin::Flag),
+            ("standardize", "off", Origin::Flag),
+        ]);
+        let large = plain.unwrap().resolve(&large).err().unwrap();
         assert_eq!(
             large.to_string(),
             "channel `x2` reaches 1e30, too large for training in single precision"

@@ -5,12 +5,14 @@
 pub use attractor_core::*;
 
 pub mod bench;
+mod container;
 pub mod error;
 pub mod experiment;
 pub mod format;
 pub mod generate;
 pub mod inspection;
 pub mod library;
+pub mod line_search;
 pub mod model_file;
 pub mod references;
 pub mod run;

@@ -25,8 +25,8 @@ use attractor_core::observation::ObservationKind;
 use attractor_core::settings::nearest;
 use attractor_core::theta::{Shape, Tensor};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
-use serde_json::{Map, Value, json};
 
+use crate::container::{self, Block, Values};
 use crate::{Error, store};
 
 pub use card::Card;
@@ -74,29 +74,21 @@ impl Reconstruction {
         store::write_whole(path, |out| out.write_all(&bytes))
     }
 
-    /// The content of a model file: the length of the header, the header, θ. It is written here and not by the
-    /// crate that reads it, which puts the metadata in an order that changes from run to run.
+    /// The content of a model file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut header = self.header().to_string().into_bytes();
-        header.resize(header.len().next_multiple_of(8), b' ');
-        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(header);
-        bytes.extend(self.model.theta().iter().flat_map(|v| v.to_le_bytes()));
-        bytes
-    }
-
-    fn header(&self) -> Value {
-        let mut header = Map::new();
-        header.insert("__metadata__".into(), json!(self.texts()));
-        for Tensor { name, shape, range } in self.model.layout().tensors() {
-            let info = json!({
-                "dtype": "F32",
-                "shape": shape.sizes(),
-                "data_offsets": [4 * range.start, 4 * range.end],
-            });
-            header.insert((*name).to_string(), info);
-        }
-        Value::Object(header)
+        let theta = self.model.theta();
+        let blocks: Vec<Block<'_>> = self
+            .model
+            .layout()
+            .tensors()
+            .iter()
+            .map(|Tensor { name, shape, range }| Block {
+                name,
+                shape: shape.sizes(),
+                values: Values::F32(&theta[range.clone()]),
+            })
+            .collect();
+        container::to_bytes(&self.texts(), &blocks)
     }
 
     fn texts(&self) -> BTreeMap<&'static str, String> {

@@ -6,27 +6,38 @@
 //! | `model.safetensors` | the model: the last state, or the last finite one |
 //! | `history.csv` | one row an epoch |
 //! | `outcome.json` | how training ended |
+//! | `checkpoint.safetensors` | while training runs, or was interrupted: what it continues from |
 //!
-//! All but the experiment are written when training ends. A run that diverges has all four as well.
+//! Model, history and outcome are written when training ends, in that order; a run with an outcome has ended. One that
+//! diverges has all of them as well.
+
+mod checkpoint;
+mod lock;
+mod training;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use attractor_core::model::Model;
-use attractor_core::series::{Scaling, Series};
-use attractor_core::train::{Control, Epoch, Outcome, State, Watch, train};
+use attractor_core::series::Series;
+use attractor_core::train::{Epoch, Outcome, Watch};
 use serde_json::{Value, json};
 
-use crate::experiment::{DataSource, Resolved};
+use crate::container::Fingerprint;
+use crate::experiment::{DataSource, Experiment, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
-use crate::{Error, store};
+use crate::{Error, format, store};
+
+use checkpoint::Origin;
+pub use checkpoint::{Best, Checkpoint, Rollback};
+use lock::Lock;
+use training::Training;
 
 const EXPERIMENT: &str = "experiment.toml";
 const MODEL: &str = "model.safetensors";
 const HISTORY: &str = "history.csv";
 const OUTCOME: &str = "outcome.json";
+const CHECKPOINT: &str = "checkpoint.safetensors";
 
 /// A model to be used, from a run or a model file.
 pub struct Run {
@@ -40,6 +51,47 @@ pub struct RunFolder {
     path: PathBuf,
 }
 
+/// A run that is being trained: nobody else writes its folder.
+#[derive(Debug)]
+pub struct OpenRun {
+    path: PathBuf,
+    origin: Origin,
+    _lock: Lock,
+}
+
+/// What a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderState {
+    /// No run.
+    Empty,
+    /// A run that did not end.
+    Interrupted,
+    /// A run that ended.
+    Ended,
+}
+
+/// A run that ended.
+pub struct EndedRun {
+    /// The model.
+    pub reconstruction: Reconstruction,
+    /// How it ended, in one word.
+    pub outcome: String,
+    /// Strength of forcing at its end.
+    pub alpha: f64,
+}
+
+/// A run that did not end, ready to be continued.
+pub struct Interrupted {
+    /// The run.
+    pub run: OpenRun,
+    /// What it trains.
+    pub resolved: Resolved,
+    /// Its recording.
+    pub recording: Series,
+    /// Where it was; `None` if it had not come to its first checkpoint.
+    pub checkpoint: Option<Checkpoint>,
+}
+
 /// A training that ended.
 pub struct Trained {
     /// The model at its end.
@@ -48,6 +100,8 @@ pub struct Trained {
     pub outcome: Outcome,
     /// What was known at the end of every epoch.
     pub history: Vec<Epoch>,
+    /// How often it went back after it diverged.
+    pub rollbacks: Vec<Rollback>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -59,6 +113,62 @@ pub enum RunError {
     #[error("the folder for the run is not empty: {}", path.display())]
     NotEmpty {
         /// The folder.
+        path: PathBuf,
+    },
+    /// There is a run that did not end.
+    #[error("the folder holds a run that was interrupted: {}", path.display())]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process trains this run.
+    #[error("another process is training this run: {}", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is nothing to continue.
+    #[error("this run has ended, with the outcome `{outcome}`: {}", path.display())]
+    Ended {
+        /// How.
+        outcome: String,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder that holds something else.
+    #[error("the folder holds a run with other settings: {}", path.display())]
+    OtherExperiment {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder that is no run.
+    #[error("no {EXPERIMENT} in this folder: {}", path.display())]
+    NoExperiment {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A checkpoint was cut or changed.
+    #[error("the checkpoint is damaged: {}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The recording is not the one that the run began with.
+    #[error("the data have changed since this checkpoint was written: {}", path.display())]
+    OtherData {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The settings are not those that the run began with.
+    #[error("the settings have changed since this checkpoint was written: {}", path.display())]
+    OtherSettings {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The version computes other bits.
+    #[error("this checkpoint is of a version that computes other bits: {}", path.display())]
+    OtherNumerics {
+        /// The file.
         path: PathBuf,
     },
     /// A file stands in the way.
@@ -91,13 +201,32 @@ impl RunError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            RunError::NotEmpty { .. } | RunError::NotFolder { .. } => {
-                Some("name another folder with `--out`".into())
-            }
+            RunError::NotEmpty { .. }
+            | RunError::NotFolder { .. }
+            | RunError::OtherExperiment { .. } => Some("name another folder with `--out`".into()),
             RunError::NoModel { .. } => {
                 Some("a run has a model once its training has ended".into())
             }
             RunError::Diverged { .. } => Some("standardise the data".into()),
+            RunError::Unfinished { path } => Some(format!(
+                "`attractor resume {}` continues it",
+                path.display()
+            )),
+            RunError::Locked { .. } => Some("wait for it, or stop it with Ctrl-C".into()),
+            RunError::Ended { .. } => Some(
+                "`attractor train --config RUN/experiment.toml --out …` trains it again".into(),
+            ),
+            RunError::NoExperiment { .. } => Some("`attractor train` makes a run".into()),
+            RunError::Damaged { .. } => Some(FROM_THE_START.into()),
+            RunError::OtherData { .. } => {
+                Some(format!("bring the old file back; else {FROM_THE_START}"))
+            }
+            RunError::OtherSettings { .. } => Some(format!(
+                "undo the change of {EXPERIMENT}; else {FROM_THE_START}"
+            )),
+            RunError::OtherNumerics { .. } => Some(format!(
+                "use the version that it began with; else {FROM_THE_START}"
+            )),
             RunError::NotFound { .. } => None,
         }
     }
@@ -107,6 +236,8 @@ impl RunError {
         matches!(self, RunError::Diverged { .. })
     }
 }
+
+const FROM_THE_START: &str = "remove this file to train the run from its start";
 
 impl Run {
     /// Opens a run's folder or a model file.
@@ -134,40 +265,101 @@ impl RunFolder {
     /// A folder that is empty or not there yet; nothing is made.
     pub fn check(path: &Path) -> Result<RunFolder, RunError> {
         let path_of = || path.to_path_buf();
+        let unfinished = path.join(EXPERIMENT).exists() && !path.join(OUTCOME).exists();
         match fs::read_dir(path).map(Iterator::count) {
+            Ok(1..) if unfinished => Err(RunError::Unfinished { path: path_of() }),
             Ok(1..) => Err(RunError::NotEmpty { path: path_of() }),
             Err(_) if path.exists() => Err(RunError::NotFolder { path: path_of() }),
             _ => Ok(RunFolder { path: path_of() }),
         }
     }
 
+    /// What a folder holds, if it is of the experiment: all settings but the number of threads are the same.
+    pub fn state(path: &Path, experiment: &Experiment) -> Result<FolderState, Error> {
+        let config = path.join(EXPERIMENT);
+        if !config.exists() {
+            return Ok(FolderState::Empty);
+        }
+        let stored = Experiment::check(&ExperimentFile::read(&config)?.raw)?;
+        if stored.fingerprint() != experiment.fingerprint() {
+            let path = path.to_path_buf();
+            return Err(RunError::OtherExperiment { path }.into());
+        }
+        Ok(match path.join(OUTCOME).exists() {
+            true => FolderState::Ended,
+            false => FolderState::Interrupted,
+        })
+    }
+
+    /// Makes the folder, locks it and writes what is to be done.
+    pub fn begin(
+        self,
+        resolved: &Resolved,
+        data: &DataSource,
+        recording: &Series,
+    ) -> Result<OpenRun, Error> {
+        let failed = |source| Error::Write {
+            path: self.path.clone(),
+            source,
+        };
+        fs::create_dir_all(&self.path).map_err(failed)?;
+        let lock = Lock::take(&self.path)?;
+        let version = env!("CARGO_PKG_VERSION");
+        let settings = resolved
+            .experiment
+            .to_toml(&data.absolute().map_err(failed)?);
+        let open = OpenRun {
+            origin: origin(&resolved.experiment, recording),
+            path: self.path,
+            _lock: lock,
+        };
+        open.write(EXPERIMENT, |out| {
+            write!(out, "# attractor {version}\n{settings}")
+        })?;
+        Ok(open)
+    }
+}
+
+impl OpenRun {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the folder and writes what is to be done.
-    pub fn begin(&self, resolved: &Resolved, data: &DataSource) -> Result<(), Error> {
-        fs::create_dir_all(&self.path).map_err(|source| Error::Write {
-            path: self.path.clone(),
-            source,
-        })?;
-        let version = env!("CARGO_PKG_VERSION");
-        let data = data.absolute().map_err(|source| Error::Write {
-            path: self.path.clone(),
-            source,
-        })?;
-        let settings = resolved.experiment.to_toml(&data);
-        self.write(EXPERIMENT, |out| {
-            write!(out, "# attractor {version}\n{settings}")
-        })
+    /// Trains, from a checkpoint or from the start, and stores what comes of it.
+    pub fn train(
+        &self,
+        resolved: &Resolved,
+        recording: &Series,
+        from: Option<Checkpoint>,
+        watch: &mut dyn Watch,
+    ) -> Result<Trained, Error> {
+        let training = Training {
+            resolved,
+            recording,
+            folder: Some(self),
+            watch,
+        };
+        let from = from.unwrap_or_else(|| training.start());
+        let trained = training.run(from)?;
+        if !matches!(trained.outcome, Outcome::Stopped(_)) {
+            self.end(&trained)?;
+        }
+        Ok(trained)
     }
 
-    /// Writes how it went.
-    pub fn end(&self, trained: &Trained) -> Result<(), Error> {
+    fn store(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        checkpoint.write(&self.path.join(CHECKPOINT), &self.origin)
+    }
+
+    /// Writes how it went; the outcome last, since it says that all else is there.
+    fn end(&self, trained: &Trained) -> Result<(), Error> {
         trained.reconstruction.write(&self.path.join(MODEL))?;
         self.write(HISTORY, |out| write_history(&trained.history, out))?;
-        self.write(OUTCOME, |out| writeln!(out, "{:#}", trained.to_json()))
+        self.write(OUTCOME, |out| writeln!(out, "{:#}", trained.to_json()))?;
+        // It is of no use any more, and does no harm if it stays.
+        let _ = fs::remove_file(self.path.join(CHECKPOINT));
+        Ok(())
     }
 
     fn write(
@@ -179,42 +371,119 @@ impl RunFolder {
     }
 }
 
-impl Trained {
-    /// Trains a model from its random start to the end.
-    pub fn from_start(resolved: &Resolved, series: &Series, watch: &mut dyn Watch) -> Trained {
-        let from = State::new(&resolved.model(series), &resolved.plan);
-        Trained::from_state(resolved, series, from, watch)
+impl EndedRun {
+    /// Opens a run; `None` if it has not ended.
+    pub fn open(path: &Path) -> Result<Option<EndedRun>, Error> {
+        let Ok(text) = fs::read_to_string(path.join(OUTCOME)) else {
+            return Ok(None);
+        };
+        let document: Value = serde_json::from_str(&text).unwrap_or_default();
+        Ok(Some(EndedRun {
+            reconstruction: Run::open(path)?.reconstruction,
+            outcome: word_of(&document),
+            alpha: document["alpha"].as_f64().unwrap_or(f64::NAN),
+        }))
+    }
+}
+
+impl Interrupted {
+    /// Opens a run that did not end; `threads` takes the place of its number of threads.
+    pub fn open(path: &Path, threads: Option<usize>) -> Result<Interrupted, Error> {
+        let path_of = || path.to_path_buf();
+        if !path.exists() {
+            return Err(RunError::NotFound { path: path_of() }.into());
+        }
+        if !path.join(EXPERIMENT).exists() {
+            return Err(RunError::NoExperiment { path: path_of() }.into());
+        }
+        let lock = Lock::take(path)?;
+        if let Some(outcome) = outcome_word(&path.join(OUTCOME)) {
+            let path = path_of();
+            return Err(RunError::Ended { outcome, path }.into());
+        }
+        store::remove_parts(path);
+        let config = path.join(EXPERIMENT);
+        let file = ExperimentFile::read(&config)?;
+        let data = file.data.clone().unwrap_or_default().found_from(&config)?;
+        let experiment = match threads {
+            None => Experiment::check(&file.raw)?,
+            Some(threads) => Experiment::check(&file.raw.with_threads(threads))?,
+        };
+        let recording = format::read(&data.path, &data.options)?;
+        let resolved = experiment
+            .resolve(&recording)
+            .map_err(|error| error.of_file(&data.path))?;
+        let origin = origin(&resolved.experiment, &recording);
+        let stored = path.join(CHECKPOINT);
+        let checkpoint = match stored.exists() {
+            true => Some(Checkpoint::read(&stored, &origin)?),
+            false => None,
+        };
+        let run = OpenRun {
+            path: path_of(),
+            origin,
+            _lock: lock,
+        };
+        Ok(Interrupted {
+            run,
+            resolved,
+            recording,
+            checkpoint,
+        })
     }
 
-    /// Trains on from a state.
-    pub fn from_state(
-        resolved: &Resolved,
-        series: &Series,
-        from: State,
-        watch: &mut dyn Watch,
-    ) -> Trained {
-        let mut history = Vec::new();
-        let mut record = |epoch: &Epoch, state: &State| -> Control {
-            history.push(*epoch);
-            watch.epoch(epoch, state)
-        };
-        let begun = Instant::now();
-        let outcome = train(
-            &resolved.plan,
-            &resolved.windows,
-            &resolved.architecture,
-            from,
-            &mut record,
-        );
-        Trained {
-            reconstruction: Reconstruction {
-                model: Model::new(resolved.architecture, outcome.state().theta.clone()),
-                card: card(series),
-            },
-            seconds: begun.elapsed().as_secs_f64(),
-            outcome,
-            history,
+    /// Trains to the end.
+    pub fn train(self, watch: &mut dyn Watch) -> Result<Trained, Error> {
+        self.run
+            .train(&self.resolved, &self.recording, self.checkpoint, watch)
+    }
+}
+
+/// The word in a run's `outcome.json`, if it is there.
+fn outcome_word(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(word_of(&serde_json::from_str(&text).unwrap_or_default()))
+}
+
+fn word_of(outcome: &Value) -> String {
+    let word = outcome["outcome"].as_str();
+    word.unwrap_or("unknown").to_string()
+}
+
+/// What must be the same when a run is continued.
+fn origin(experiment: &Experiment, recording: &Series) -> Origin {
+    let (mut data, mut settings) = (Fingerprint::new(), Fingerprint::new());
+    for t in recording.trajectories() {
+        for values in [&t.x, &t.s] {
+            data.add(&(values.len() as u64).to_le_bytes());
+            values.iter().for_each(|v| data.add(&v.to_le_bytes()));
         }
+        for gap in &t.gaps {
+            data.add(&(gap.row as u64).to_le_bytes());
+        }
+    }
+    settings.add(experiment.fingerprint().as_bytes());
+    Origin {
+        data: data.text(),
+        settings: settings.text(),
+    }
+}
+
+impl Trained {
+    /// Trains a model from its random start to the end, without storing anything.
+    pub fn from_start(
+        resolved: &Resolved,
+        recording: &Series,
+        watch: &mut dyn Watch,
+    ) -> Result<Trained, Error> {
+        let training = Training {
+            resolved,
+            recording,
+            folder: None,
+            watch,
+        };
+        let start = training.start();
+        training.run(start)
     }
 
     /// How it ended, in one word.
@@ -228,37 +497,49 @@ impl Trained {
 
     /// The document `outcome.json`.
     pub fn to_json(&self) -> Value {
+        let rollbacks = self.rollbacks.iter().map(Rollback::to_json);
         json!({
             "outcome": self.word(),
             "update": self.outcome.state().update,
             "seconds": self.seconds,
             "loss": self.history.last().map(|epoch| epoch.loss),
+            "alpha": self.history.last().map(|epoch| epoch.alpha),
+            "chosen": self.reconstruction.card.chosen,
+            "rollbacks": rollbacks.collect::<Vec<_>>(),
         })
     }
 }
 
-/// What is known of the data.
-fn card(series: &Series) -> Card {
+/// What is known of the data, and of the parameters.
+fn card(series: &Series, resolved: &Resolved, chosen: String) -> Card {
     let first = &series.trajectories()[0];
     Card {
         channels: series.channels().to_vec(),
         inputs: series.inputs().to_vec(),
         step: series.step().clone(),
-        scaling: Scaling::identity(series.dim_obs()),
-        start: Some(first.x[..series.dim_obs()].to_vec()),
+        scaling: resolved.data.scaling.clone(),
+        start: Some(first.x[..series.dim_obs()].to_vec()).filter(|x| x.iter().all(|v| !v.is_nan())),
+        chosen: Some(chosen),
     }
 }
 
 fn write_history(history: &[Epoch], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "epoch,update,loss,penalty,alpha,lr,gradient_norm")?;
+    writeln!(
+        out,
+        "epoch,update,loss,penalty,alpha,lr,gradient_norm,jacobian_norm,alpha_estimate,fallbacks"
+    )?;
     for e in history {
         // The forcing acts in f32: as such 0.15 is written as 0.15.
         let alpha = e.alpha as f32;
-        writeln!(
+        write!(
             out,
             "{},{},{},{},{},{},{}",
             e.epoch, e.update, e.loss, e.penalty, alpha, e.rate, e.gradient_norm
         )?;
+        match e.norm {
+            Some(norm) => writeln!(out, ",{},{},{}", norm.kappa, norm.alpha(), norm.fallbacks)?,
+            None => writeln!(out, ",,,")?,
+        }
     }
     Ok(())
 }

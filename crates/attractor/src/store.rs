@@ -66,9 +66,27 @@ fn write_and_rename(
 }
 
 /// A name in the same folder that no other process uses.
+/// Removes what a process that was killed while it wrote left in a folder.
+pub fn remove_parts(folder: &Path) {
+    let Ok(files) = fs::read_dir(folder) else {
+        return;
+    };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(PART) {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+/// The end of the name of a file that is being written.
+const PART: &str = ".part";
+
 fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+    path.with_file_name(format!(".{name}.{}{PART}", std::process::id()))
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ fn sample(
             sd: vec![3.3; dim_obs],
         },
         start: Some(vec![1.0 / 3.0; dim_obs]),
+        chosen: Some("last".into()),
     };
     Reconstruction {
         model: Model::new(architecture, theta.collect()),

@@ -1,5 +1,6 @@
 //! The `attractor` command: one file a verb under `verb/`.
 
+mod interrupt;
 mod reading;
 mod table;
 mod verb;
@@ -22,6 +23,9 @@ const MISTAKE: u8 = 2;
 
 /// Exit code for what nature did, such as an orbit that diverges.
 const OUTCOME: u8 = 1;
+
+/// Exit code for a training that was interrupted, as shells have it for Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     match Cli::parse().verb.run(&mut io::stdout().lock()) {

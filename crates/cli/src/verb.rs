@@ -6,7 +6,9 @@ mod convert;
 mod explain;
 mod generate;
 mod inspect;
+mod line_search;
 mod list;
+mod resume;
 mod simulate;
 mod train;
 
@@ -26,6 +28,8 @@ pub(crate) enum Verb {
     Cite(cite::Cite),
     Simulate(simulate::Simulate),
     Train(Box<train::Train>),
+    Resume(resume::Resume),
+    LineSearch(Box<line_search::Search>),
     Generate(generate::Generate),
     Bench(bench::Bench),
 }
@@ -41,6 +45,8 @@ impl Verb {
             Verb::Cite(cite) => cite.run(out),
             Verb::Simulate(simulate) => simulate.run(out),
             Verb::Train(train) => train.run(out),
+            Verb::Resume(resume) => resume.run(out),
+            Verb::LineSearch(search) => search.run(out),
             Verb::Generate(generate) => generate.run(out),
             Verb::Bench(bench) => bench.run(out),
         }

@@ -66,7 +66,7 @@ fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
     let rows: Vec<Vec<&str>> = history.lines().map(|l| l.split(',').collect()).collect();
     assert_eq!(
         rows[0].join(","),
-        "epoch,update,loss,penalty,alpha,lr,gradient_norm"
+        "epoch,update,loss,penalty,alpha,lr,gradient_norm,jacobian_norm,alpha_estimate,fallbacks"
     );
     assert_eq!(rows.len(), 5);
     assert_eq!((rows[4][0], rows[4][1], rows[4][4]), ("4", "40", "0.15"));
@@ -74,6 +74,56 @@ fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
     assert!(loss(4) < loss(1), "{history}");
     assert!(folder.path().join("r/model.safetensors").exists());
     assert_eq!(fs::read_dir(folder.path().join("r")).unwrap().count(), 4);
+}
+
+#[test]
+fn adaptive_forcing_tells_its_estimates() {
+    let folder = folder();
+    for estimator in
+        "parameter-bound batch-maximum product-upper-bound exp-log arithmetic-mean".split(' ')
+    {
+        let arguments = format!(
+            "train l.csv --out {estimator} {SHORT} --forcing agtf --alpha-estimator {estimator} --decay 0.5 --quiet"
+        );
+        said(folder.path(), &arguments, 0);
+        let history = read(folder.path(), &format!("{estimator}/history.csv"));
+        let last: Vec<f64> = history
+            .lines()
+            .last()
+            .unwrap()
+            .split(',')
+            .map(|number| number.parse().unwrap())
+            .collect();
+        let (alpha, norm, estimate) = (last[4], last[7], last[8]);
+        assert!((0.0..1.0).contains(&alpha), "{estimator}: {alpha}");
+        // The estimate follows from the norm; both are written in full.
+        assert!((estimate - (1.0 - 1.0 / norm).max(0.0)).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn raw_data_are_standardised_and_generated_in_their_own_units() {
+    let folder = folder();
+    said(
+        folder.path(),
+        "simulate lorenz63 --steps 2000 --out raw.csv",
+        0,
+    );
+    let arguments = format!("train raw.csv --out r {SHORT}");
+    let (_, notes) = said(folder.path(), &arguments, 0);
+    assert!(
+        notes.contains("note: all channels are standardised, because `"),
+        "{notes}"
+    );
+    let (orbit, _) = said(folder.path(), "generate r --steps 2", 0);
+    let raw = read(folder.path(), "raw.csv");
+    let z = |text: &str| -> f64 {
+        let row = text.lines().nth(1).unwrap();
+        row.split(',').next_back().unwrap().parse().unwrap()
+    };
+    // The first row of an orbit is the first row of the data, seen through the model: B starts at the identity and
+    // stays invertible, so that only rounding in single precision separates them.
+    assert!((z(&orbit) / z(&raw) - 1.0).abs() < 1e-4, "{orbit}");
 }
 
 #[test]
@@ -290,19 +340,20 @@ fn mistakes_in_files_are_told_with_their_line() {
 fn data_that_cannot_be_trained_on_are_refused() {
     let folder = folder();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    write("missing.csv", "x,y\n1,2\n3,\n5,6\n7,8\n");
+    write("missing.csv", "x,y\n1,\n3,\n5,6\n7,8\n");
     write("huge.csv", "x\n1\n1e30\n3\n4\n");
     refused(
         folder.path(),
         "missing.csv --out r --window 2",
         &[
-            "channel `y` is missing in row 2 of trajectory 1: missing.csv",
-            "hint: `attractor inspect`",
+            "none of the 2 windows of 2 steps begins with a complete row",
+            "has all inputs and 50 % of its values: missing.csv",
+            "hint: use a shorter `--window` or a smaller `--least-observed`",
         ],
     );
     refused(
         folder.path(),
-        "huge.csv --out r --window 2",
+        "huge.csv --out r --window 2 --standardize off",
         &[
             "channel `x` reaches 1e30",
             "in single precision: huge.csv\n",

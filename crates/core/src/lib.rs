@@ -27,6 +27,7 @@ pub mod model;
 pub mod observation;
 pub mod optim;
 pub mod penalty;
+pub mod prepare;
 pub mod reference;
 pub mod rng;
 pub mod series;

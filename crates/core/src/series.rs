@@ -269,6 +269,34 @@ impl Series {
             .sum()
     }
 
+    /// Observations and inputs of the longest stretch of rows without a gap or a missing value; the first of equals.
+    pub fn longest_complete(&self) -> (&[f64], &[f64]) {
+        let (n, k) = (self.dim_obs(), self.dim_input());
+        let mut longest = (0, 0..0);
+        for (i, t) in self.trajectories.iter().enumerate() {
+            let there = |v: &f64| !v.is_nan();
+            let complete = |row: usize| {
+                t.x[row * n..][..n].iter().all(there) && t.s[row * k..][..k].iter().all(there)
+            };
+            for segment in self.segments(i) {
+                let mut start = segment.start;
+                for row in segment.start..=segment.end {
+                    if row == segment.end || !complete(row) {
+                        if row - start > longest.1.len() {
+                            longest = (i, start..row);
+                        }
+                        start = row + 1;
+                    }
+                }
+            }
+        }
+        let (t, rows) = (&self.trajectories[longest.0], longest.1);
+        (
+            &t.x[rows.start * n..rows.end * n],
+            &t.s[rows.start * k..rows.end * k],
+        )
+    }
+
     /// The first `fraction` of every trajectory, and the rest. A part without rows is left out; at least one row
     /// stays on either side, or there is nothing to split.
     pub fn split_by_time(&self, fraction: f64) -> Result<(Series, Series), SeriesError> {
@@ -497,6 +525,15 @@ mod tests {
             vec![long, short],
         )
         .unwrap()
+    }
+
+    #[test]
+    fn the_longest_complete_stretch_is_found() {
+        let x = [1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0];
+        let series = Series::from_rows(x.to_vec(), 1, 1.0).unwrap();
+        assert_eq!(series.longest_complete().0, [3.0, 4.0, 5.0]);
+        let series = Series::from_rows(vec![1.0, 2.0], 1, 1.0).unwrap();
+        assert_eq!(series.longest_complete().0, [1.0, 2.0]);
     }
 
     #[test]

@@ -71,15 +71,26 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/inspection.rs",
             "crates/attractor/src/model_file.rs",
             "crates/attractor/src/model_file/",
+            "crates/attractor/src/container.rs",
             "crates/attractor/src/run.rs",
+            "crates/attractor/src/run/",
+            "xtask/src/bench.rs",
             "xtask/src/deny.rs",
         ],
         "`--json`, what is stored beside a model, and what cargo says of itself",
     ),
     adopt(
         "safetensors",
-        &["crates/attractor/src/model_file.rs"],
+        &[
+            "crates/attractor/src/model_file.rs",
+            "crates/attractor/src/run/checkpoint.rs",
+        ],
         "models that Python reads in two lines",
+    ),
+    adopt(
+        "signal_hook",
+        &["crates/cli/src/interrupt.rs"],
+        "signals as a flag, without unsafe code of ours",
     ),
     adopt("strsim", &["crates/core/src/settings.rs"], "did you mean"),
     adopt(

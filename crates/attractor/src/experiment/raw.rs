@@ -81,6 +81,13 @@ impl Raw {
         });
     }
 
+    /// The same with another number of threads, which has no effect on the result.
+    pub fn with_threads(&self, threads: usize) -> Raw {
+        let mut raw = self.clone();
+        raw.push("threads", &threads.to_string(), Origin::Flag);
+        raw
+    }
+
     /// Adds a line of a file.
     pub(super) fn push_line(&mut self, name: &str, text: &str, path: &Path, line: usize) {
         let path = path.to_path_buf();

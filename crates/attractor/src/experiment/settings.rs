@@ -1,6 +1,7 @@
 //! The one list of training settings, and the presets that override some of their defaults. Flags, files, keywords
 //! of the library, help and `explain train` are loops over it.
 
+use attractor_core::forcing::alpha::Estimator;
 use attractor_core::map::MODELS;
 use attractor_core::settings::{Domain, Setting};
 
@@ -13,6 +14,17 @@ static MODEL_IDS: [&str; MODELS.len()] = {
         i += 1;
     }
     ids
+};
+
+/// The names of all estimators of alpha.
+static ESTIMATORS: [&str; Estimator::ALL.len()] = {
+    let mut names = [""; Estimator::ALL.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = Estimator::ALL[i].name();
+        i += 1;
+    }
+    names
 };
 
 /// Every setting of training, in the order in which they are printed.
@@ -50,14 +62,38 @@ pub static SETTINGS: &[Setting] = &[
     setting(
         "forcing",
         "gtf",
-        Domain::Choice(&["gtf", "stf", "none"]),
-        "Teacher forcing: generalized (alpha), sparse (interval), or none",
+        Domain::Choice(&["gtf", "agtf", "stf", "none"]),
+        "Teacher forcing: generalized (alpha), adaptive (alpha-estimator), sparse (interval), or none",
     ),
     setting(
         "alpha",
         "0.15",
         Domain::FRACTION,
         "Strength of generalized forcing",
+    ),
+    setting(
+        "alpha-start",
+        "1",
+        Domain::FRACTION,
+        "First strength of adaptive forcing",
+    ),
+    setting(
+        "alpha-estimator",
+        "arithmetic-mean",
+        Domain::Choice(&ESTIMATORS),
+        "How adaptive forcing finds the norm of Jacobians that alpha follows",
+    ),
+    setting(
+        "decay",
+        "0.999",
+        Domain::FRACTION,
+        "How much of alpha stays when adaptive forcing lowers it",
+    ),
+    setting(
+        "every",
+        "5",
+        up_to(1, 1_000_000),
+        "Updates between estimates of adaptive forcing",
     ),
     setting(
         "interval",
@@ -122,6 +158,75 @@ pub static SETTINGS: &[Setting] = &[
         "0",
         Domain::NON_NEGATIVE,
         "Standard deviation of the noise added to every window",
+    ),
+    setting(
+        "smooth",
+        "0",
+        Domain::Real {
+            low: 0.0,
+            high: 1e4,
+        },
+        "Width in rows of a Gaussian that data are smoothed with; 0 for none",
+    ),
+    setting(
+        "standardize",
+        "auto",
+        Domain::Choice(&["auto", "on", "off"]),
+        "Scale channels to mean 0 and spread 1; auto does where one is far from it",
+    ),
+    setting(
+        "least-observed",
+        "0.5",
+        Domain::FRACTION,
+        "Share of its values that a window needs; others are left out",
+    ),
+    setting(
+        "held-out",
+        "0",
+        Domain::Real {
+            low: 0.0,
+            high: 0.9,
+        },
+        "Share at the end of every trajectory that is not trained on",
+    ),
+    setting(
+        "average",
+        "0",
+        Domain::Real {
+            low: 0.0,
+            high: 0.999_999,
+        },
+        "How much of the average of the parameters stays at an update; the model is the average; 0 for none",
+    ),
+    setting(
+        "best-by",
+        "none",
+        Domain::Choice(&["none", "d_stsp", "d_h", "pe"]),
+        "Keep the parameters with the lowest score on held-out data, on training data if none are held out",
+    ),
+    setting(
+        "best-every",
+        "100",
+        up_to(1, 1_000_000_000),
+        "Epochs between evaluations for best-by",
+    ),
+    setting(
+        "checkpoint-every",
+        "100",
+        up_to(1, 1_000_000_000),
+        "Epochs between checkpoints",
+    ),
+    setting(
+        "retries",
+        "0",
+        up_to(0, 1000),
+        "How often a training that diverges goes back to its last checkpoint",
+    ),
+    setting(
+        "on-divergence",
+        "halve-lr",
+        Domain::Choice(&["halve-lr", "raise-alpha"]),
+        "What changes when it goes back",
     ),
     setting(
         "seed",

@@ -6,6 +6,7 @@
 //! | `step` | JSON, `{"dt": 0.01, "unit": "s"}` |
 //! | `scaling` | JSON, `{"mean": […], "sd": […]}`: the model sees (x − mean)/sd |
 //! | `start` | JSON, the first row of the training data |
+//! | `chosen` | which parameters of the training these are, such as `last` |
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,6 +29,8 @@ pub struct Card {
     pub scaling: Scaling,
     /// The first row of the training data, unscaled.
     pub start: Option<Vec<f64>>,
+    /// Which parameters of the training these are, in words.
+    pub chosen: Option<String>,
 }
 
 impl Card {
@@ -40,6 +43,7 @@ impl Card {
             step: Step::default(),
             scaling: Scaling::identity(dim_obs),
             start: None,
+            chosen: None,
         }
     }
 
@@ -63,6 +67,9 @@ impl Card {
         ]);
         if let Some(start) = &self.start {
             texts.insert("start", json!(start).to_string());
+        }
+        if let Some(chosen) = &self.chosen {
+            texts.insert("chosen", chosen.clone());
         }
         texts
     }
@@ -93,6 +100,7 @@ impl Card {
             )?
             .unwrap_or(blank.scaling),
             start: entry(texts, "start", &format!("{n} numbers"), |v| numbers(v, n))?,
+            chosen: texts.get("chosen").cloned(),
         };
         card.refuse_twins()
     }

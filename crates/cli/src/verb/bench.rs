@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use attractor::Error;
 use attractor::bench::{BATCH, Measuring, Timing, WORKLOADS, measure};
+use attractor::experiment::SETTINGS;
+use attractor::settings::Domain;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -36,6 +38,12 @@ pub(crate) struct Bench {
     /// Instruction set
     #[arg(long, default_value = "auto", value_parser = ["auto", "baseline", "avx2", "avx512"])]
     isa: String,
+    /// Teacher forcing
+    #[arg(long, default_value = "gtf", value_parser = choices("forcing"))]
+    forcing: String,
+    /// How adaptive forcing (agtf) finds alpha
+    #[arg(long, default_value = "arithmetic-mean", value_parser = choices("alpha-estimator"))]
+    alpha_estimator: String,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -51,6 +59,8 @@ impl Bench {
             updates: self.updates,
             threads: self.threads,
             isa: self.isa.clone(),
+            forcing: self.forcing.clone(),
+            alpha_estimator: self.alpha_estimator.clone(),
             warm_up: Duration::from_secs_f64(self.warm_up),
         };
         let asked = |name: &str| self.workload.as_deref().is_none_or(|word| word == name);
@@ -58,7 +68,7 @@ impl Bench {
         for workload in WORKLOADS.iter().filter(|workload| asked(workload.name)) {
             let timing = measure(workload, &measuring, data.as_ref())?;
             if self.json {
-                writeln!(out, "{}", as_json(&timing))?;
+                writeln!(out, "{}", as_json(&timing, &self.forcing))?;
             }
             timings.push(timing);
         }
@@ -75,7 +85,19 @@ fn seconds(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| "a number of seconds from 0 to 3600 is expected".to_string())
 }
 
-fn as_json(timing: &Timing) -> serde_json::Value {
+/// The words of a training setting.
+fn choices(setting: &str) -> PossibleValuesParser {
+    let domain = SETTINGS
+        .iter()
+        .find(|s| s.name == setting)
+        .map(|s| &s.domain);
+    match domain {
+        Some(Domain::Choice(words)) => PossibleValuesParser::new(words.iter().copied()),
+        _ => PossibleValuesParser::new(Vec::<&str>::new()),
+    }
+}
+
+fn as_json(timing: &Timing, forcing: &str) -> serde_json::Value {
     let sizes = &timing.workload;
     json!({
         "workload": sizes.name,
@@ -86,6 +108,7 @@ fn as_json(timing: &Timing) -> serde_json::Value {
         "batch": BATCH,
         "threads": timing.threads,
         "isa": timing.isa,
+        "forcing": forcing,
         "updates": timing.updates,
         "seconds_per_update": timing.seconds_per_update,
     })

@@ -1,7 +1,7 @@
 //! `attractor train DATA --out RUN`: a model of a recording.
 
-mod flags;
-mod progress;
+pub(super) mod flags;
+pub(super) mod progress;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +9,12 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::experiment::{
-    DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw,
+    DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw, Resolved,
 };
 use attractor::format;
 use attractor::inspect::figure;
 use attractor::run::{RunFolder, Trained};
-use attractor::series::{Series, mean_and_sd};
-use attractor::train::Outcome;
+use attractor::train::{Outcome, Plan};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -27,7 +26,8 @@ use progress::Progress;
 /// Train a model on a recording
 ///
 /// Writes a folder with the model (model.safetensors), the settings (experiment.toml), the history of the loss
-/// (history.csv) and how it ended (outcome.json). The exit code is 1 if training diverges.
+/// (history.csv) and how it ended (outcome.json). The exit code is 1 if training diverges. Ctrl-C stores where it is
+/// (checkpoint.safetensors) and ends it with exit code 130; `attractor resume RUN` continues it.
 #[derive(Debug, Args)]
 pub(crate) struct Train {
     /// File of data; by default the one that the --config file names
@@ -65,28 +65,16 @@ impl Train {
         let resolved = experiment
             .resolve(&series)
             .map_err(|error| error.of_file(&data.path))?;
-        folder.begin(&resolved, &data)?;
-        let mut progress = match self.quiet {
-            true => Progress::silent(&resolved.plan),
-            false => Progress::shown(&resolved.plan),
+        let run = folder.begin(&resolved, &data, &series)?;
+        let show = Show {
+            json: self.json,
+            quiet: self.quiet,
         };
-        let trained = Trained::from_start(&resolved, &series, &mut progress);
+        show.before(&resolved)?;
+        let mut progress = show.progress(&resolved.plan);
+        let trained = run.train(&resolved, &series, None, &mut progress)?;
         progress.finish();
-        folder.end(&trained)?;
-        if self.json {
-            writeln!(out, "{:#}", trained.to_json())?;
-        }
-        if !self.quiet {
-            let mut notes = io::stderr().lock();
-            summarize(&trained, folder.path(), &mut notes)?;
-            if let Outcome::Diverged { .. } = trained.outcome {
-                writeln!(notes, "hint: {}", against_divergence(&series))?;
-            }
-        }
-        Ok(match trained.outcome {
-            Outcome::Diverged { .. } => ExitCode::from(crate::OUTCOME),
-            Outcome::Finished(_) | Outcome::Stopped(_) => ExitCode::SUCCESS,
-        })
+        show.after(&trained, &resolved, run.path(), out)
     }
 
     /// The checked settings and the recording:  defaults < preset < file < `--set` < flags.
@@ -128,59 +116,116 @@ impl Train {
     }
 }
 
+/// What is printed of a training.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Show {
+    /// How it ended, as JSON on standard output.
+    pub(super) json: bool,
+    /// Nothing on standard error.
+    pub(super) quiet: bool,
+}
+
+impl Show {
+    /// Says what was done to the data.
+    pub(super) fn before(self, resolved: &Resolved) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        let mut notes = io::stderr().lock();
+        if let Some(far) = &resolved.data.reason {
+            writeln!(
+                notes,
+                "note: all channels are standardised, because `{}` has mean {} and spread {}; `--standardize off` leaves them",
+                far.name,
+                figure(far.mean),
+                figure(far.sd)
+            )?;
+        }
+        let windows = &resolved.windows;
+        if windows.left_out() > 0 {
+            writeln!(
+                notes,
+                "note: values are missing: {} of {} windows are left out",
+                windows.left_out(),
+                windows.left_out() + windows.count()
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn progress(self, plan: &Plan) -> Progress {
+        match self.quiet {
+            true => Progress::silent(plan),
+            false => Progress::shown(plan),
+        }
+    }
+
+    /// Says how it went; gives back the exit code.
+    pub(super) fn after(
+        self,
+        trained: &Trained,
+        resolved: &Resolved,
+        folder: &Path,
+        out: &mut dyn Write,
+    ) -> Result<ExitCode, Error> {
+        if self.json {
+            writeln!(out, "{:#}", trained.to_json())?;
+        }
+        if !self.quiet {
+            let mut notes = io::stderr().lock();
+            summarize(trained, folder, &mut notes)?;
+            if let Outcome::Diverged { .. } = trained.outcome {
+                writeln!(notes, "hint: {}", against_divergence(resolved))?;
+            }
+        }
+        Ok(match trained.outcome {
+            Outcome::Diverged { .. } => ExitCode::from(crate::OUTCOME),
+            Outcome::Stopped(_) => ExitCode::from(crate::INTERRUPTED),
+            Outcome::Finished(_) => ExitCode::SUCCESS,
+        })
+    }
+}
+
 /// A line on how it went.
 fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Result<()> {
-    let (word, seconds) = (trained.word(), trained.seconds);
+    let (seconds, folder) = (trained.seconds, folder.display());
     let loss = trained
         .history
         .last()
         .map_or(String::new(), |epoch| format!(", loss {:.6}", epoch.loss));
-    let update = trained.outcome.state().update;
-    if let Outcome::Diverged { .. } = trained.outcome {
-        return writeln!(
+    for back in &trained.rollbacks {
+        writeln!(
             notes,
-            "diverged at update {update} after {seconds:.1} s{loss}; the last finite state is kept: {}",
-            folder.display()
-        );
+            "note: diverged at update {}, went back to {} with learning rate × {} and alpha {}",
+            back.diverged,
+            back.back_to,
+            back.rate_scale,
+            figure(back.alpha)
+        )?;
     }
-    writeln!(
-        notes,
-        "{word} {update} updates in {seconds:.1} s{loss}: {}",
-        folder.display()
-    )
-}
-
-/// What may keep training finite. Most often the data are not standardised: parameters start for mean 0 and spread 1.
-fn against_divergence(series: &Series) -> String {
-    let settings =
-        "a lower `--lr`, a higher `--alpha`, a shorter `--window` or `--clip-norm 10` may help";
-    let far = |(mean, sd): (f64, f64)| mean.abs() > 1.0 || !(0.2..=5.0).contains(&sd);
-    let moments = (0..series.dim_obs()).map(|c| mean_and_sd(series.column(c)));
-    match moments.enumerate().find(|(_, moments)| far(*moments)) {
-        None => settings.to_string(),
-        Some((c, (mean, sd))) => format!(
-            "standardise the data (channel `{}` has mean {} and spread {}, 0 and 1 train best); then {settings}",
-            series.channels()[c].name,
-            figure(mean),
-            figure(sd)
+    let update = trained.outcome.state().update;
+    match trained.outcome {
+        Outcome::Finished(_) => writeln!(
+            notes,
+            "finished {update} updates in {seconds:.1} s{loss}: {folder}"
+        ),
+        Outcome::Stopped(_) => writeln!(
+            notes,
+            "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {folder}` continues: {folder}"
+        ),
+        Outcome::Diverged { .. } => writeln!(
+            notes,
+            "diverged at update {update} after {seconds:.1} s{loss}; the last finite state is kept: {folder}"
         ),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_that_are_not_standardised_are_the_first_suspect() {
-        let hint = |offset: f64, scale: f64| {
-            let x = (0..100).map(|i| offset + scale * f64::from(i % 10 - 5));
-            against_divergence(&Series::from_rows(x.collect(), 1, 1.0).unwrap())
-        };
-        assert!(hint(0.0, 0.3).starts_with("a lower `--lr`"));
-        let far = "standardise the data (channel `x1` has mean";
-        assert!(hint(100.0, 0.3).starts_with(far));
-        assert!(hint(0.0, 50.0).starts_with(far));
-        assert!(hint(0.0, 0.01).starts_with(far));
+/// What may keep training finite.
+fn against_divergence(resolved: &Resolved) -> String {
+    let settings = "a lower `--lr`, a higher `--alpha`, a shorter `--window`, `--clip-norm 10` or `--retries 3` may help";
+    let identity = resolved.data.scaling.sd.iter().all(|&sd| sd == 1.0);
+    match resolved.experiment.settings().choice("standardize") {
+        "off" if identity => format!("leave `--standardize off` out; then {settings}"),
+        _ => settings.to_string(),
     }
 }

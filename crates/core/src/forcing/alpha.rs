@@ -49,7 +49,7 @@ impl Estimator {
     ];
 
     /// Its name in settings and tables.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Estimator::ParameterBound => "parameter-bound",
             Estimator::BatchMaximum => "batch-maximum",

@@ -61,8 +61,15 @@ impl<P: Lanes> Estimation<P> {
     }
 
     /// J for new slopes; gives back whether it changed.
-    #[inline(always)]
     fn follow<S: Simd>(&mut self, simd: S, slopes: &[P]) -> bool {
+        simd.vectorize(
+            #[inline(always)]
+            || self.follow_inlined(simd, slopes),
+        )
+    }
+
+    #[inline(always)]
+    fn follow_inlined<S: Simd>(&mut self, simd: S, slopes: &[P]) -> bool {
         let mut changed = false;
         for (u, (before, slope)) in self.slopes.iter_mut().zip(slopes).enumerate() {
             let (old, new) = (before.load(simd), slope.load(simd));
@@ -83,21 +90,40 @@ impl<P: Lanes> Estimation<P> {
     }
 }
 
-/// Estimates 𝒩 of the windows in the lanes of a sweep that is loaded.
-pub(super) struct Estimate<'a, K, P> {
+/// The slopes of the units at the state of every predicted row of a sweep that is loaded, in the place of their values.
+pub(super) struct Slopes<'a, K, P> {
     pub(super) kernel: &'a K,
     pub(super) observation: &'a ObservationLanes,
     pub(super) sweep: &'a mut Sweep<P>,
+}
+
+impl<K: Kernel, P: Lanes> Task for Slopes<'_, K, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        self.sweep.states_of_data(simd, self.observation);
+        let units = self.kernel.units();
+        let (z, tape) = self.sweep.states_and_tape();
+        let states = z.chunks_exact(z.len() * units / tape.g.len());
+        for (z, slopes) in states.zip(tape.g.chunks_exact_mut(units)) {
+            self.kernel.slopes(simd, z, slopes);
+        }
+    }
+}
+
+/// 𝒩 of the windows in the lanes of a sweep, once it has the slopes. It does not know the kernel, so that one copy
+/// serves all.
+pub(super) struct Estimate<'a, P> {
+    pub(super) sweep: &'a Sweep<P>,
     pub(super) estimation: &'a mut Estimation<P>,
 }
 
-impl<K: Kernel, P: Lanes> Task for Estimate<'_, K, P> {
+impl<P: Lanes> Task for Estimate<'_, P> {
     type Output = Norm;
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) -> Norm {
-        self.sweep.states_of_data(simd, self.observation);
-        self.slopes(simd);
         match self.estimation.estimator {
             // It needs no data and is the map's own.
             Estimator::ParameterBound => unreachable!("the parameter bound needs no sweep"),
@@ -109,21 +135,15 @@ impl<K: Kernel, P: Lanes> Task for Estimate<'_, K, P> {
     }
 }
 
-impl<K: Kernel, P: Lanes> Estimate<'_, K, P> {
-    /// The slopes of the units at every teacher signal, in the place of their values.
-    #[inline(always)]
-    fn slopes<S: Simd>(&mut self, simd: S) {
-        let (m, u) = (self.estimation.dim, self.kernel.units());
-        let (z, tape) = self.sweep.states_and_tape();
-        for (z, slopes) in z.chunks_exact(m).zip(tape.g.chunks_exact_mut(u)) {
-            self.kernel.slopes(simd, z, slopes);
-        }
+impl<P: Lanes> Estimate<'_, P> {
+    fn units(&self) -> usize {
+        self.estimation.slopes.len()
     }
 
     /// ‖mean_t J_t‖ by lane, from the mean slopes.
     #[inline(always)]
     fn norm_of_mean<S: Simd>(&mut self, simd: S) -> P {
-        let units = self.kernel.units();
+        let units = self.units();
         let mut mean = std::mem::take(&mut self.estimation.mean);
         mean.fill(P::ZERO);
         let mut rows = P::Vector::splat(simd, 0.0);
@@ -143,9 +163,7 @@ impl<K: Kernel, P: Lanes> Estimate<'_, K, P> {
         estimation.restart();
         estimation.follow(simd, &mean);
         estimation.mean = mean;
-        let mut norm = P::ZERO;
-        norm.store(estimation.power.norm(simd, &estimation.jac));
-        norm
+        estimation.power.norm(simd, &estimation.jac)
     }
 
     /// max_t ‖J_t‖ by lane.
@@ -193,13 +211,13 @@ impl<K: Kernel, P: Lanes> Estimate<'_, K, P> {
     /// Calls `each` with ‖J_t‖ and whether the row counts, for every step.
     #[inline(always)]
     fn walk<S: Simd>(&mut self, simd: S, mut each: impl FnMut(&P, &P)) {
-        let units = self.kernel.units();
+        let units = self.units();
         let mut norm = P::ZERO;
         self.estimation.restart();
         for (t, slopes) in self.sweep.tape.g.chunks_exact(units).enumerate() {
             if self.estimation.follow(simd, slopes) || t == 0 {
                 let Estimation { power, jac, .. } = &mut *self.estimation;
-                norm.store(power.norm(simd, jac));
+                norm = power.norm(simd, jac);
             }
             each(&norm, self.sweep.counted(t));
         }
@@ -208,7 +226,7 @@ impl<K: Kernel, P: Lanes> Estimate<'_, K, P> {
     /// max ‖exp(mean_t ln J_t)‖ over the lanes, in f64.
     #[inline(always)]
     fn norm_of_logarithms<S: Simd>(&mut self, simd: S) -> Norm {
-        let (units, dim) = (self.kernel.units(), self.estimation.dim);
+        let (units, dim) = (self.units(), self.estimation.dim);
         self.estimation.restart();
         let mut sequences = std::mem::take(&mut self.estimation.sequences);
         sequences.iter_mut().for_each(Vec::clear);
@@ -277,8 +295,19 @@ impl<P: Lanes> Power<P> {
 
     /// σ_max of J by lane. Rounds add less and less, by a factor that tends to (σ₂/σ₁)²: the last two additions tell
     /// what all further ones sum up to.
+    fn norm<S: Simd>(&mut self, simd: S, jac: &[P]) -> P {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let mut norm = P::ZERO;
+                norm.store(self.norm_inlined(simd, jac));
+                norm
+            },
+        )
+    }
+
     #[inline(always)]
-    fn norm<S: Simd>(&mut self, simd: S, jac: &[P]) -> P::Vector<S> {
+    fn norm_inlined<S: Simd>(&mut self, simd: S, jac: &[P]) -> P::Vector<S> {
         for (v, &start) in self.v.iter_mut().zip(&self.start) {
             v.store(v.load(simd) + P::Vector::splat(simd, FRESH * start));
         }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::estimate::{Estimate, Estimation};
+use super::estimate::{Estimate, Estimation, Slopes};
 use super::exchange::{Exchange, Slot};
 use super::sweep::{Backward, Compare, Forced, Forward, Infer, ObservationGradient, Sweep};
 use super::{Control, Epoch, Job, Outcome, State, Watch};
@@ -305,10 +305,14 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         for i in 0..self.packs.len() {
             let pack = self.packs[i];
             self.load(pack);
-            let estimate = Estimate {
+            let slopes = Slopes {
                 kernel: &self.shared.kernel,
                 observation: &self.shared.observation,
                 sweep: &mut self.sweep,
+            };
+            dispatch::<P, _>(self.job.plan.isa, slopes);
+            let estimate = Estimate {
+                sweep: &self.sweep,
                 estimation: &mut estimation,
             };
             let norm = dispatch::<P, _>(self.job.plan.isa, estimate);

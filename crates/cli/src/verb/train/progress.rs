@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 use attractor::train::{Control, Epoch, Plan, State, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Shows the progress of training.
+use crate::interrupt::Interrupt;
+
+/// Shows the progress of training, and stops it when the user asks to.
 pub(crate) struct Progress {
     begun: Instant,
     updates: u64,
     how: How,
+    interrupt: Interrupt,
 }
 
 enum How {
@@ -49,6 +52,7 @@ impl Progress {
             begun: Instant::now(),
             updates: plan.updates(),
             how,
+            interrupt: Interrupt::listen(),
         }
     }
 
@@ -79,7 +83,10 @@ impl Watch for Progress {
             }
             How::Lines { .. } | How::Silent => {}
         }
-        Control::Continue
+        match self.interrupt.asked() {
+            true => Control::Stop,
+            false => Control::Continue,
+        }
     }
 }
 

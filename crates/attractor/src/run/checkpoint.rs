@@ -1,0 +1,454 @@
+//! `checkpoint.safetensors`: all that a run continues from, bit for bit.
+//!
+//! | tensor | content |
+//! | --- | --- |
+//! | `theta`, `m`, `v`, `average` | parameters, the optimiser's moments, the average of the parameters |
+//! | `good.theta`, … | the same of the state to go back to, where a divergence may do so |
+//! | `history` | one row an epoch |
+//! | `best.theta` | the parameters that were best so far, where the best are kept |
+//!
+//! Positions in random streams and on the schedule follow from the number of updates. The metadata hold the numbers that
+//! are not tensors, fingerprints of the data and the settings, and one of everything else, so that a file that was
+//! changed is told from one that was not.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use attractor_core::NUMERICS;
+use attractor_core::forcing::alpha::Norm;
+use attractor_core::optim::RAdam;
+use attractor_core::train::{Epoch, State};
+use safetensors::tensor::{Dtype, SafeTensors};
+use serde_json::{Value, json};
+
+use super::RunError;
+use crate::container::{self, Block, Fingerprint, Values};
+use crate::{Error, store};
+
+/// What a run continues from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// Where training is.
+    pub state: State,
+    /// Where it goes back to if it diverges: the last state at a regular checkpoint.
+    pub good: Option<State>,
+    /// What was known at the end of every epoch so far.
+    pub history: Vec<Epoch>,
+    /// How often it went back, and why.
+    pub rollbacks: Vec<Rollback>,
+    /// The best parameters so far.
+    pub best: Option<Best>,
+    /// Seconds of training so far.
+    pub seconds: f64,
+}
+
+/// Training diverged and went back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rollback {
+    /// The update at which it diverged, from 0.
+    pub diverged: u64,
+    /// Updates that the state it went back to has.
+    pub back_to: u64,
+    /// What the learning rate is multiplied by from then on.
+    pub rate_scale: f64,
+    /// Strength of forcing from then on.
+    pub alpha: f64,
+}
+
+/// The parameters with the lowest score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// θ.
+    pub theta: Vec<f32>,
+    /// Its score.
+    pub score: f64,
+    /// Epochs after which it was found.
+    pub epoch: u64,
+}
+
+/// What must be the same when a run is continued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// Of the data.
+    pub(super) data: String,
+    /// Of the settings.
+    pub(super) settings: String,
+}
+
+/// Numbers of a row of the history.
+const COLUMNS: usize = 9;
+
+impl Checkpoint {
+    /// A state without a past.
+    pub(super) fn at(state: State) -> Checkpoint {
+        Checkpoint {
+            good: None,
+            state,
+            history: Vec::new(),
+            rollbacks: Vec::new(),
+            best: None,
+            seconds: 0.0,
+        }
+    }
+
+    /// Writes it, whole or not at all.
+    pub(super) fn write(&self, path: &Path, origin: &Origin) -> Result<(), Error> {
+        let bytes = self.to_bytes(origin);
+        store::write_whole(path, |out| out.write_all(&bytes))
+    }
+
+    /// Reads it, if it is of the same data and settings.
+    pub(super) fn read(path: &Path, origin: &Origin) -> Result<Checkpoint, Error> {
+        let bytes = fs::read(path).map_err(|source| Error::Read {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Checkpoint::from_bytes(&bytes, origin).map_err(|fault| {
+            let path = path.to_path_buf();
+            Error::Run(match fault {
+                Fault::Damaged => RunError::Damaged { path },
+                Fault::Data => RunError::OtherData { path },
+                Fault::Settings => RunError::OtherSettings { path },
+                Fault::Numerics => RunError::OtherNumerics { path },
+            })
+        })
+    }
+
+    fn to_bytes(&self, origin: &Origin) -> Vec<u8> {
+        let history: Vec<f64> = self.history.iter().flat_map(row).collect();
+        let mut blocks = state_blocks(&self.state, ["theta", "m", "v", "average"]);
+        if let Some(good) = &self.good {
+            let names = ["good.theta", "good.m", "good.v", "good.average"];
+            blocks.extend(state_blocks(good, names));
+        }
+        if let Some(best) = &self.best {
+            blocks.push(vector("best.theta", &best.theta));
+        }
+        blocks.push(Block {
+            name: "history",
+            shape: vec![self.history.len(), COLUMNS],
+            values: Values::F64(&history),
+        });
+        let mut texts = BTreeMap::from([
+            ("data", origin.data.clone()),
+            ("settings", origin.settings.clone()),
+            ("numerics", NUMERICS.to_string()),
+            ("numbers", self.numbers().to_string()),
+        ]);
+        let plain = container::to_bytes(&texts, &blocks);
+        texts.insert("fingerprint", fingerprint(&plain));
+        container::to_bytes(&texts, &blocks)
+    }
+
+    fn numbers(&self) -> Value {
+        let of_state = |state: &State| {
+            json!({
+                "update": state.update,
+                "steps": state.radam.steps,
+                "alpha": state.alpha,
+                "rate_scale": state.rate_scale,
+            })
+        };
+        let rollbacks = self.rollbacks.iter().map(Rollback::to_json);
+        json!({
+            "state": of_state(&self.state),
+            "good": self.good.as_ref().map(of_state),
+            "rollbacks": rollbacks.collect::<Vec<_>>(),
+            "best": self.best.as_ref().map(|b| json!({ "score": b.score, "epoch": b.epoch })),
+            "seconds": self.seconds,
+        })
+    }
+
+    fn from_bytes(bytes: &[u8], origin: &Origin) -> Result<Checkpoint, Fault> {
+        let file = File::open(bytes).ok_or(Fault::Damaged)?;
+        if file.text("numerics") != Some(NUMERICS.to_string().as_str()) {
+            return Err(Fault::Numerics);
+        }
+        if file.text("data") != Some(&origin.data) {
+            return Err(Fault::Data);
+        }
+        if file.text("settings") != Some(&origin.settings) {
+            return Err(Fault::Settings);
+        }
+        let checkpoint = file.checkpoint().ok_or(Fault::Damaged)?;
+        // Written again it is the same, or a byte of it was changed.
+        if checkpoint.to_bytes(origin) != bytes {
+            return Err(Fault::Damaged);
+        }
+        Ok(checkpoint)
+    }
+}
+
+impl Rollback {
+    /// As in `outcome.json`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "diverged": self.diverged,
+            "back_to": self.back_to,
+            "rate_scale": self.rate_scale,
+            "alpha": self.alpha,
+        })
+    }
+
+    fn from_json(value: &Value) -> Option<Rollback> {
+        Some(Rollback {
+            diverged: value["diverged"].as_u64()?,
+            back_to: value["back_to"].as_u64()?,
+            rate_scale: value["rate_scale"].as_f64()?,
+            alpha: value["alpha"].as_f64()?,
+        })
+    }
+}
+
+/// Why a checkpoint is of no use.
+#[derive(Debug, PartialEq, Eq)]
+enum Fault {
+    Damaged,
+    Data,
+    Settings,
+    Numerics,
+}
+
+fn fingerprint(bytes: &[u8]) -> String {
+    let mut print = Fingerprint::new();
+    print.add(bytes);
+    print.text()
+}
+
+fn vector<'a>(name: &'a str, values: &'a [f32]) -> Block<'a> {
+    Block {
+        name,
+        shape: vec![values.len()],
+        values: Values::F32(values),
+    }
+}
+
+fn state_blocks<'a>(state: &'a State, names: [&'a str; 4]) -> Vec<Block<'a>> {
+    let State {
+        theta,
+        radam,
+        average,
+        ..
+    } = state;
+    let all = [theta, &radam.m, &radam.v, average];
+    let pairs = names.into_iter().zip(all);
+    pairs.map(|(name, values)| vector(name, values)).collect()
+}
+
+/// An epoch as numbers; NaN where there was no estimate.
+fn row(epoch: &Epoch) -> [f64; COLUMNS] {
+    let (kappa, fallbacks) = epoch
+        .norm
+        .map_or((f64::NAN, 0.0), |n| (n.kappa, n.fallbacks as f64));
+    [
+        epoch.epoch as f64,
+        epoch.update as f64,
+        epoch.loss,
+        epoch.penalty,
+        epoch.alpha,
+        kappa,
+        fallbacks,
+        epoch.rate,
+        epoch.gradient_norm,
+    ]
+}
+
+fn epoch(row: &[f64]) -> Epoch {
+    let norm = Norm {
+        kappa: row[5],
+        fallbacks: row[6] as usize,
+    };
+    Epoch {
+        epoch: row[0] as u64,
+        update: row[1] as u64,
+        loss: row[2],
+        penalty: row[3],
+        alpha: row[4],
+        norm: Some(norm).filter(|norm| !norm.kappa.is_nan()),
+        rate: row[7],
+        gradient_norm: row[8],
+    }
+}
+
+/// A checkpoint's file, taken apart. What is not there or has another form gives `None`.
+struct File<'a> {
+    texts: HashMap<String, String>,
+    tensors: SafeTensors<'a>,
+}
+
+impl<'a> File<'a> {
+    fn open(bytes: &'a [u8]) -> Option<File<'a>> {
+        let tensors = SafeTensors::deserialize(bytes).ok()?;
+        let (_, header) = SafeTensors::read_metadata(bytes).ok()?;
+        Some(File {
+            texts: header.metadata().clone()?,
+            tensors,
+        })
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
+    }
+
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        let numbers: Value = serde_json::from_str(self.text("numbers")?).ok()?;
+        let rollbacks = numbers["rollbacks"].as_array()?.iter();
+        let best = match &numbers["best"] {
+            Value::Null => None,
+            best => Some(Best {
+                theta: self.f32s("best.theta")?,
+                score: best["score"].as_f64()?,
+                epoch: best["epoch"].as_u64()?,
+            }),
+        };
+        let good = match &numbers["good"] {
+            Value::Null => None,
+            good => Some(self.state("good.", good)?),
+        };
+        Some(Checkpoint {
+            state: self.state("", &numbers["state"])?,
+            good,
+            history: self.history()?,
+            rollbacks: rollbacks.map(Rollback::from_json).collect::<Option<_>>()?,
+            best,
+            seconds: numbers["seconds"].as_f64()?,
+        })
+    }
+
+    fn state(&self, prefix: &str, numbers: &Value) -> Option<State> {
+        let tensor = |name: &str| self.f32s(&format!("{prefix}{name}"));
+        Some(State {
+            theta: tensor("theta")?,
+            radam: RAdam {
+                m: tensor("m")?,
+                v: tensor("v")?,
+                steps: numbers["steps"].as_u64()?,
+            },
+            update: numbers["update"].as_u64()?,
+            alpha: numbers["alpha"].as_f64()?,
+            rate_scale: numbers["rate_scale"].as_f64()?,
+            average: tensor("average")?,
+        })
+    }
+
+    fn history(&self) -> Option<Vec<Epoch>> {
+        let view = self.tensors.tensor("history").ok()?;
+        let (numbers, _) = view.data().as_chunks::<8>();
+        let numbers: Vec<f64> = numbers.iter().map(|&b| f64::from_le_bytes(b)).collect();
+        let right = view.dtype() == Dtype::F64 && view.shape().get(1) == Some(&COLUMNS);
+        right.then(|| numbers.chunks_exact(COLUMNS).map(epoch).collect())
+    }
+
+    fn f32s(&self, name: &str) -> Option<Vec<f32>> {
+        let view = self.tensors.tensor(name).ok()?;
+        let (numbers, _) = view.data().as_chunks::<4>();
+        (view.dtype() == Dtype::F32)
+            .then(|| numbers.iter().map(|&b| f32::from_le_bytes(b)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(first: f32, update: u64) -> State {
+        State {
+            theta: vec![first, -2.5],
+            radam: RAdam {
+                m: vec![1e-30, 3.0],
+                v: vec![0.1, 0.2],
+                steps: update,
+            },
+            update,
+            alpha: 0.1 + 0.2,
+            rate_scale: 0.5,
+            average: vec![first, 1.0 / 3.0],
+        }
+    }
+
+    fn sample() -> (Checkpoint, Origin) {
+        let epoch = |epoch: u64, norm: Option<Norm>| Epoch {
+            epoch,
+            update: 3 * epoch,
+            loss: 1.0 / 3.0,
+            penalty: 1e-300,
+            alpha: 0.7,
+            norm,
+            rate: 1e-3,
+            gradient_norm: 12.5,
+        };
+        let norm = Norm {
+            kappa: 1.1,
+            fallbacks: 3,
+        };
+        let checkpoint = Checkpoint {
+            state: state(1.5, 6),
+            good: Some(state(0.1, 3)),
+            history: vec![epoch(1, None), epoch(2, Some(norm))],
+            rollbacks: vec![Rollback {
+                diverged: 5,
+                back_to: 3,
+                rate_scale: 0.5,
+                alpha: 0.3,
+            }],
+            best: Some(Best {
+                theta: vec![0.3, 0.4],
+                score: 0.123,
+                epoch: 1,
+            }),
+            seconds: 1.25,
+        };
+        let origin = Origin {
+            data: "a".into(),
+            settings: "b".into(),
+        };
+        (checkpoint, origin)
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let (checkpoint, origin) = sample();
+        let bytes = checkpoint.to_bytes(&origin);
+        assert_eq!(Checkpoint::from_bytes(&bytes, &origin).unwrap(), checkpoint);
+        let bare = Checkpoint {
+            good: None,
+            best: None,
+            history: Vec::new(),
+            ..checkpoint
+        };
+        let bytes = bare.to_bytes(&origin);
+        assert_eq!(Checkpoint::from_bytes(&bytes, &origin).unwrap(), bare);
+    }
+
+    #[test]
+    fn every_changed_byte_and_every_cut_is_noticed() {
+        let (checkpoint, origin) = sample();
+        let bytes = checkpoint.to_bytes(&origin);
+        for i in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[i] ^= 1;
+            assert!(
+                Checkpoint::from_bytes(&changed, &origin).is_err(),
+                "byte {i}"
+            );
+            assert!(Checkpoint::from_bytes(&bytes[..i], &origin).is_err());
+        }
+    }
+
+    #[test]
+    fn other_data_and_other_settings_are_told() {
+        let (checkpoint, origin) = sample();
+        let bytes = checkpoint.to_bytes(&origin);
+        let other = Origin {
+            data: "c".into(),
+            ..origin.clone()
+        };
+        assert_eq!(Checkpoint::from_bytes(&bytes, &other), Err(Fault::Data));
+        let other = Origin {
+            settings: "c".into(),
+            ..origin
+        };
+        assert_eq!(Checkpoint::from_bytes(&bytes, &other), Err(Fault::Settings));
+    }
+}

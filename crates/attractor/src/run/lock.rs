@@ -1,0 +1,44 @@
+//! One process a run: a lock that ends with the process that holds it, however that ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use crate::Error;
+
+const LOCK: &str = ".lock";
+
+/// Held while a run's folder is written.
+#[derive(Debug)]
+pub(super) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Locks a folder that is there.
+    pub(super) fn take(folder: &Path) -> Result<Lock, Error> {
+        let path = folder.join(LOCK);
+        let write = |source| Error::Write {
+            path: path.clone(),
+            source,
+        };
+        let mut options = OpenOptions::new();
+        let file = options.create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(write)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(Error::Run(RunError::Locked {
+                path: folder.to_path_buf(),
+            })),
+            // Some shared file systems have no locks: nothing can be known there.
+            Err(TryLockError::Error(_)) | Ok(()) => Ok(Lock { path, _file: file }),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Another process that has it open already sees the same file; if it cannot be removed, it does no harm.
+        let _ = fs::remove_file(&self.path);
+    }
+}

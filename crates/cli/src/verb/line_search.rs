@@ -1,0 +1,189 @@
+//! `attractor line-search DATA --out DIR`: measures by the strength of forcing.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::experiment::{DataSource, Origin, Raw, threads};
+use attractor::format;
+use attractor::line_search::{Group, LineSearch, Point, SCORES, Tried, groups, strengths, write};
+use attractor::train::{Control, Epoch, State};
+use clap::Args;
+use serde_json::json;
+
+use super::train::flags::Flags;
+use super::{assignment, whole};
+use crate::interrupt::Interrupt;
+use crate::reading::Reading;
+use crate::table;
+
+/// Train with many strengths of forcing, and see which reconstructs best
+///
+/// Trains with alpha = 0, 0.05, …, 1 and with adaptive forcing, for several seeds, one training a core, and prints the
+/// median of the measures over the seeds by alpha. Every training is a run under DIR; line-search.csv has a line for
+/// each. The same command in the same folder continues what was interrupted.
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// File of data
+    data: PathBuf,
+    /// Folder for the runs
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// File of data to judge by [default: the training data, which flatters]
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+    /// Distance between strengths
+    #[arg(long, default_value_t = 0.05, value_parser = step)]
+    step: f64,
+    /// Number of seeds
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = whole::<u64>)]
+    seeds: u64,
+    /// Trainings side by side; 0 for all cores
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
+    workers: usize,
+    /// Any setting by name; may be repeated, flags go before it
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    flags: Flags,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Search {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let data = DataSource {
+            path: self.data.clone(),
+            options: self.reading.options_over(Default::default()),
+        };
+        let recording = format::read(&data.path, &data.options)?;
+        let test = self
+            .test
+            .as_ref()
+            .map(|path| format::read(path, &data.options));
+        let test = test.transpose()?;
+        if test.is_none() {
+            let _ = writeln!(
+                io::stderr(),
+                "note: without `--test` models are judged by their training data"
+            );
+        }
+        let search = LineSearch {
+            settings: self.settings(),
+            data,
+            recording: &recording,
+            test: test.as_ref(),
+            alphas: strengths(self.step),
+            seeds: (1..=self.seeds.max(1)).collect(),
+            workers: threads(self.workers),
+            folder: self.out.clone(),
+        };
+        let interrupt = Interrupt::listen();
+        let total = (search.alphas.len() + 1) * search.seeds.len();
+        let points = search.run(|| Box::new(watch(interrupt.clone())), tell)?;
+        write(&points, &self.out)?;
+        self.print(&points, out)?;
+        Ok(match points.len() < total {
+            true => ExitCode::from(crate::INTERRUPTED),
+            false => ExitCode::SUCCESS,
+        })
+    }
+
+    fn settings(&self) -> Raw {
+        let mut raw = Raw::default();
+        for (name, text) in &self.set {
+            raw.push(name, text, Origin::Set);
+        }
+        for (name, text) in &self.flags.given {
+            raw.push(name, text, Origin::Flag);
+        }
+        raw
+    }
+
+    fn print(&self, points: &[Point], out: &mut dyn Write) -> Result<(), Error> {
+        let groups = groups(points);
+        if self.json {
+            let list: Vec<_> = groups.iter().map(as_json).collect();
+            return Ok(writeln!(out, "{:#}", json!({ "groups": list }))?);
+        }
+        let [a, b, c] = SCORES.map(|id| format!("{id} (median ± MAD)"));
+        let [forcing, alpha, runs, dropped] =
+            ["forcing", "alpha", "runs", "dropped"].map(String::from);
+        let head = [forcing, alpha, runs, dropped, a, b, c];
+        let rows = std::iter::once(head).chain(groups.iter().map(row));
+        Ok(table::write(out, &rows.collect::<Vec<_>>())?)
+    }
+}
+
+/// Stops a training when the user asks to.
+fn watch(interrupt: Interrupt) -> impl FnMut(&Epoch, &State) -> Control + Send {
+    move |_, _| match interrupt.asked() {
+        true => Control::Stop,
+        false => Control::Continue,
+    }
+}
+
+/// A line on standard error for a training that ended.
+fn tell(point: &Point) {
+    let (name, seed, outcome) = (point.tried.name(), point.seed, &point.outcome);
+    let scores = SCORES.iter().zip(point.scores);
+    let scores: Vec<String> = scores
+        .map(|(id, score)| format!("{id} {score:.3}"))
+        .collect();
+    // A closed standard error is no reason to end the search.
+    let _ = writeln!(
+        io::stderr(),
+        "{name} seed {seed}: {outcome}, alpha {:.3}, {}",
+        point.alpha,
+        scores.join(", ")
+    );
+}
+
+fn forcing(tried: Tried) -> &'static str {
+    match tried {
+        Tried::Constant(_) => "gtf",
+        Tried::Adaptive => "agtf",
+    }
+}
+
+fn as_json(group: &Group) -> serde_json::Value {
+    let mut object = json!({
+        "forcing": forcing(group.tried),
+        "alpha": group.alpha,
+        "runs": group.scores[0].count + group.scores[0].dropped,
+        "dropped": group.scores[0].dropped,
+    });
+    for (id, score) in SCORES.iter().zip(&group.scores) {
+        object[id] = json!({ "median": score.median, "mad": score.mad });
+    }
+    object
+}
+
+fn row(group: &Group) -> [String; 7] {
+    let first = &group.scores[0];
+    let score = |i: usize| match group.scores[i].median {
+        median if median.is_nan() => "-".to_string(),
+        median => format!("{median:.3e} ± {:.1e}", group.scores[i].mad),
+    };
+    [
+        forcing(group.tried).to_string(),
+        format!("{:.3}", group.alpha),
+        (first.count + first.dropped).to_string(),
+        first.dropped.to_string(),
+        score(0),
+        score(1),
+        score(2),
+    ]
+}
+
+fn step(text: &str) -> Result<f64, String> {
+    let divides = |step: &f64| {
+        *step > 0.0 && *step <= 1.0 && ((1.0 / step).round() * step - 1.0).abs() < 1e-9
+    };
+    let parsed = text.parse().ok().filter(divides);
+    parsed.ok_or_else(|| "a number that divides 1 is expected, such as 0.05".to_string())
+}

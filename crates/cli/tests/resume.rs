@@ -1,0 +1,253 @@
+//! Runs that are interrupted and continued, as a user sees them.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+fn command(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attractor"));
+    command
+        .current_dir(folder)
+        .args(arguments.split_whitespace());
+    command
+}
+
+fn output(folder: &Path, arguments: &str) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+/// What a command that ends with this code says on standard error.
+fn said(folder: &Path, arguments: &str, code: i32) -> String {
+    let output = output(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
+    stderr
+}
+
+fn start(folder: &Path, arguments: &str) -> Child {
+    let mut command = command(folder, arguments);
+    command.stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until a process has written a file.
+fn wait_for(file: &Path, child: &mut Child) {
+    while !file.exists() {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the training ended early"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 600 --out l.csv";
+    said(folder.path(), simulate, 0);
+    folder
+}
+
+/// All that can be stored: adaptive forcing, an average, the best by a measure, noise.
+const TRAIN: &str = "train l.csv --window 30 --hidden 20 --epochs 300 --batches-per-epoch 10 \
+    --forcing agtf --average 0.99 --best-by d_stsp --best-every 20 --held-out 0.3 --noise 0.01 \
+    --checkpoint-every 7 --retries 2 --quiet";
+
+fn result(folder: &Path, run: &str) -> (Vec<u8>, Vec<u8>) {
+    let read = |name: &str| fs::read(folder.join(run).join(name)).unwrap();
+    (read("model.safetensors"), read("history.csv"))
+}
+
+/// A number in 0..1 from a counter.
+fn fraction(i: u32) -> f64 {
+    (f64::from(i) * 0.618_033_988_749_895).fract()
+}
+
+#[test]
+fn a_run_killed_at_any_moment_ends_as_if_it_had_not_been() {
+    let folder = folder();
+    let here = folder.path();
+    let begun = Instant::now();
+    said(here, &format!("{TRAIN} --out whole"), 0);
+    let whole = begun.elapsed();
+    let expected = result(here, "whole");
+    // Every kill may fall before the first checkpoint, on one, or while the end is written.
+    said(here, "simulate lorenz63 --steps 600 --out again.csv", 0);
+    let mut child = start(here, &format!("{TRAIN} --out killed"));
+    let mut kills = 0;
+    for i in 1..=20 {
+        std::thread::sleep(Duration::from_secs_f64(
+            fraction(i) * 0.2 * whole.as_secs_f64(),
+        ));
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        if !here.join("killed/experiment.toml").exists() {
+            // Nothing was written yet: there is nothing to resume.
+            let _ = fs::remove_dir_all(here.join("killed"));
+            child = start(here, &format!("{TRAIN} --out killed"));
+        } else {
+            child = start(
+                here,
+                &format!("resume killed --threads {} --quiet", 1 + i % 2),
+            );
+        }
+    }
+    child.wait().unwrap();
+    assert!(kills > 3, "{kills} kills");
+    assert!(here.join("killed/outcome.json").exists());
+    assert!(result(here, "killed") == expected);
+    let names = fs::read_dir(here.join("killed")).unwrap();
+    let mut names: Vec<_> = names.map(|f| f.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "experiment.toml",
+            "history.csv",
+            "model.safetensors",
+            "outcome.json"
+        ]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_stores_the_run_and_a_second_process_is_refused() {
+    let folder = folder();
+    let here = folder.path();
+    said(here, &format!("{TRAIN} --out whole"), 0);
+    for signal in ["INT", "TERM"] {
+        let run = format!("by-{signal}");
+        let arguments = TRAIN.replace("--checkpoint-every 7", "--checkpoint-every 1000");
+        let mut child = start(here, &format!("{arguments} --out {run}"));
+        wait_for(&here.join(&run).join("experiment.toml"), &mut child);
+        let locked = said(here, &format!("resume {run}"), 2);
+        assert!(
+            locked.contains("another process is training this run"),
+            "{locked}"
+        );
+        let pid = child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(here.join(&run).join("checkpoint.safetensors").exists());
+        let refused = said(here, &format!("{TRAIN} --out {run}"), 2);
+        assert!(refused.contains(&format!("hint: `attractor resume {run}` continues it")));
+        said(here, &format!("resume {run} --quiet"), 0);
+        assert!(result(here, &run) == result(here, "whole"));
+        let ended = said(here, &format!("resume {run}"), 2);
+        assert!(
+            ended.contains("this run has ended, with the outcome `finished`"),
+            "{ended}"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_checkpoint_is_told() {
+    let folder = folder();
+    let here = folder.path();
+    let no_run = said(here, "resume nothing", 2);
+    assert!(no_run.contains("no such run or model: nothing"), "{no_run}");
+    fs::create_dir(here.join("empty")).unwrap();
+    let empty = said(here, "resume empty", 2);
+    assert!(
+        empty.contains("no experiment.toml in this folder"),
+        "{empty}"
+    );
+    // A run that has a checkpoint and no outcome.
+    let arguments = TRAIN.replace("--epochs 300", "--epochs 100000");
+    let mut child = start(here, &format!("{arguments} --out r"));
+    wait_for(&here.join("r/checkpoint.safetensors"), &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let file = |name: &str| here.join("r").join(name);
+    let checkpoint = fs::read(file("checkpoint.safetensors")).unwrap();
+    fs::write(
+        file("checkpoint.safetensors"),
+        &checkpoint[..checkpoint.len() / 2],
+    )
+    .unwrap();
+    let damaged = said(here, "resume r", 2);
+    assert!(
+        damaged.contains("error: the checkpoint is damaged: r"),
+        "{damaged}"
+    );
+    assert!(damaged.contains("hint: remove this file to train the run from its start"));
+    fs::write(file("checkpoint.safetensors"), &checkpoint).unwrap();
+    let settings = fs::read_to_string(file("experiment.toml")).unwrap();
+    fs::write(
+        file("experiment.toml"),
+        settings.replace("lr = 0.001", "lr = 0.002"),
+    )
+    .unwrap();
+    let changed = said(here, "resume r", 2);
+    assert!(changed.contains("the settings have changed"), "{changed}");
+    fs::write(file("experiment.toml"), &settings).unwrap();
+    said(
+        here,
+        "simulate lorenz63 --steps 600 --seed 5 --out l.csv",
+        0,
+    );
+    let changed = said(here, "resume r", 2);
+    assert!(changed.contains("the data have changed"), "{changed}");
+}
+
+#[test]
+fn a_training_that_diverges_goes_back_and_says_so() {
+    let folder = folder();
+    let here = folder.path();
+    let wild = "train l.csv --model shallow-plrnn --forcing none --window 100 --hidden 30 --lr 0.9 --lr-end 0.9 \
+        --epochs 30 --batches-per-epoch 5 --checkpoint-every 1";
+    let given_up = said(here, &format!("{wild} --out a"), 1);
+    assert!(given_up.contains("diverged at update"), "{given_up}");
+    let back = said(here, &format!("{wild} --retries 40 --out b --json"), 0);
+    assert!(back.contains("went back to"), "{back}");
+    let outcome = fs::read_to_string(here.join("b/outcome.json")).unwrap();
+    assert!(outcome.contains("\"rate_scale\": 0.5"), "{outcome}");
+    let no_alpha = said(
+        here,
+        &format!("{wild} --on-divergence raise-alpha --out c"),
+        2,
+    );
+    assert!(
+        no_alpha.contains("`forcing = none` does not have"),
+        "{no_alpha}"
+    );
+    assert!(!here.join("c").exists());
+}
+
+#[test]
+fn a_disk_that_is_full_leaves_the_last_checkpoint() {
+    // A file-size limit stands for a full disk: the first checkpoint fits, a later one with its history does not.
+    let folder = folder();
+    let here = folder.path();
+    let arguments = format!("{TRAIN} --out r").replace("--best-every 20", "--best-every 1000");
+    let script = format!(
+        "ulimit -f 16; trap '' XFSZ; exec {} {arguments}",
+        env!("CARGO_BIN_EXE_attractor")
+    );
+    let output = Command::new("bash")
+        .current_dir(here)
+        .args(["-c", &script])
+        .output();
+    let Ok(output) = output else {
+        return;
+    };
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("cannot write: "), "{stderr}");
+    assert!(stderr.contains("checkpoint.safetensors"), "{stderr}");
+    assert!(here.join("r/checkpoint.safetensors").exists());
+    said(here, "resume r --quiet", 0);
+}
