@@ -1,6 +1,7 @@
 //! The `attractor` command: one file a verb under `verb/`.
 
 mod reading;
+mod scores;
 mod table;
 mod verb;
 

@@ -3,10 +3,12 @@
 mod bench;
 mod cite;
 mod convert;
+mod evaluate;
 mod explain;
 mod generate;
 mod inspect;
 mod list;
+mod measure;
 mod simulate;
 mod train;
 
@@ -27,6 +29,8 @@ pub(crate) enum Verb {
     Simulate(simulate::Simulate),
     Train(Box<train::Train>),
     Generate(generate::Generate),
+    Measure(measure::Measure),
+    Evaluate(evaluate::Evaluate),
     Bench(bench::Bench),
 }
 
@@ -42,6 +46,8 @@ impl Verb {
             Verb::Simulate(simulate) => simulate.run(out),
             Verb::Train(train) => train.run(out),
             Verb::Generate(generate) => generate.run(out),
+            Verb::Measure(measure) => measure.run(out),
+            Verb::Evaluate(evaluate) => evaluate.run(out),
             Verb::Bench(bench) => bench.run(out),
         }
     }
