@@ -7,6 +7,7 @@ use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
 
+use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
 use crate::format::FormatError;
 use crate::generate::GenerateError;
@@ -40,6 +41,9 @@ pub enum Error {
     /// A model has no orbit as asked, or it diverges.
     #[error(transparent)]
     Generate(#[from] GenerateError),
+    /// A reconstruction cannot be judged by these data.
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -96,6 +100,7 @@ impl Error {
             Error::ModelFile(error) => error.hint(),
             Error::Run(error) => error.hint(),
             Error::Generate(error) => error.hint(),
+            Error::Evaluation(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),

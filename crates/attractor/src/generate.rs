@@ -181,21 +181,7 @@ fn drive(
     steps: usize,
 ) -> Result<Vec<f64>, GenerateError> {
     let card = &reconstruction.card;
-    let pairs = [
-        ("channel", card.channels.len(), series.dim_obs()),
-        ("input", card.inputs.len(), series.dim_input()),
-    ];
-    for (what, expected, found) in pairs {
-        // Inputs that a model does not know do no harm.
-        if expected != found && !(what == "input" && expected == 0) {
-            return Err(GenerateError::Columns {
-                what,
-                expected,
-                found,
-            });
-        }
-    }
-    refuse_other_step(&card.step, series.step())?;
+    refuse_other_columns(card, series)?;
     let k = card.inputs.len();
     if k == 0 {
         return Ok(Vec::new());
@@ -216,6 +202,25 @@ fn drive(
     }
 }
 
+/// Refuses data with other numbers of columns or another step than the model's.
+pub(crate) fn refuse_other_columns(card: &Card, series: &Series) -> Result<(), GenerateError> {
+    let pairs = [
+        ("channel", card.channels.len(), series.dim_obs()),
+        ("input", card.inputs.len(), series.dim_input()),
+    ];
+    for (what, expected, found) in pairs {
+        // Inputs that a model does not know do no harm.
+        if expected != found && !(what == "input" && expected == 0) {
+            return Err(GenerateError::Columns {
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    refuse_other_step(&card.step, series.step())
+}
+
 fn first_row(card: &Card, series: &Series) -> Result<Vec<f64>, GenerateError> {
     let order = order("channel", &card.channels, series.channels())?;
     let row = &series.trajectories()[0].x;
@@ -229,7 +234,7 @@ fn first_row(card: &Card, series: &Series) -> Result<Vec<f64>, GenerateError> {
 }
 
 /// Where in the data each of the model's columns is: by name where both have names, else by place.
-fn order(
+pub(crate) fn order(
     what: &'static str,
     model: &[Channel],
     data: &[Channel],

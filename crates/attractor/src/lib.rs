@@ -7,6 +7,7 @@ pub use attractor_core::*;
 pub mod bench;
 mod container;
 pub mod error;
+pub mod evaluation;
 pub mod experiment;
 pub mod format;
 pub mod generate;

@@ -2,6 +2,7 @@
 
 use attractor_core::catalogue::Entry;
 use attractor_core::map::MODELS;
+use attractor_core::measure::MEASURES;
 use attractor_core::settings::nearest;
 use attractor_core::system::SYSTEMS;
 
@@ -11,9 +12,10 @@ use crate::format::FORMATS;
 /// Every entry of every kind, in the order of the lists.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let models = MODELS.iter().map(|model| &model.entry);
+    let measures = MEASURES.iter().map(|measure| &measure.entry);
     let systems = SYSTEMS.iter().map(|system| &system.entry);
     let formats = FORMATS.iter().map(|format| &format.entry);
-    models.chain(systems).chain(formats)
+    models.chain(measures).chain(systems).chain(formats)
 }
 
 /// The entry with this name, whatever its kind.

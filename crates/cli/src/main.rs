@@ -2,6 +2,7 @@
 
 mod interrupt;
 mod reading;
+mod scores;
 mod table;
 mod verb;
 

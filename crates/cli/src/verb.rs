@@ -3,11 +3,13 @@
 mod bench;
 mod cite;
 mod convert;
+mod evaluate;
 mod explain;
 mod generate;
 mod inspect;
 mod line_search;
 mod list;
+mod measure;
 mod resume;
 mod simulate;
 mod train;
@@ -31,6 +33,8 @@ pub(crate) enum Verb {
     Resume(resume::Resume),
     LineSearch(Box<line_search::Search>),
     Generate(generate::Generate),
+    Measure(measure::Measure),
+    Evaluate(evaluate::Evaluate),
     Bench(bench::Bench),
 }
 
@@ -48,6 +52,8 @@ impl Verb {
             Verb::Resume(resume) => resume.run(out),
             Verb::LineSearch(search) => search.run(out),
             Verb::Generate(generate) => generate.run(out),
+            Verb::Measure(measure) => measure.run(out),
+            Verb::Evaluate(evaluate) => evaluate.run(out),
             Verb::Bench(bench) => bench.run(out),
         }
     }

@@ -219,7 +219,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [f64]> + Clone + use<'a> {
+    pub fn iter(&self) -> std::slice::ChunksExact<'a, f64> {
         self.x.chunks_exact(self.dim)
     }
 

@@ -68,6 +68,7 @@ const TABLE: &[Adopted] = &[
         "serde_json",
         &[
             "crates/cli/src/",
+            "crates/attractor/src/evaluation/",
             "crates/attractor/src/inspection.rs",
             "crates/attractor/src/model_file.rs",
             "crates/attractor/src/model_file/",

@@ -125,10 +125,10 @@ struct Edges {
     closed: bool,
 }
 
-/// Occupied cells in ascending order with their counts, and the number of points inside.
+/// Occupied cells in ascending order with their counts, and the number of points inside. 30⁵ cells fit into 32 bits.
 #[derive(Debug, Clone, Default)]
 struct Counts {
-    cells: Vec<(u64, u64)>,
+    cells: Vec<(u32, u64)>,
     inside: u64,
 }
 
@@ -151,26 +151,26 @@ impl Grid {
     /// The share of points outside the box.
     pub fn outside(&self, rows: Rows<'_>) -> f64 {
         let places = |row: &[f64]| row.iter().zip(&self.0).all(|(&x, e)| e.place(x).is_some());
-        let inside = rows.iter().filter(|row| places(row)).count();
-        1.0 - inside as f64 / rows.len() as f64
+        let outside = rows.iter().filter(|row| !places(row)).count();
+        outside as f64 / rows.len() as f64
     }
 
     /// The number of a point's cell; none outside the box.
-    fn cell(&self, row: &[f64]) -> Option<u64> {
+    fn cell(&self, row: &[f64]) -> Option<u32> {
         let places = row.iter().zip(&self.0).map(|(&x, edges)| edges.place(x));
         places
             .into_iter()
-            .try_fold(0, |cell, place| Some(cell * BINS as u64 + place?))
+            .try_fold(0, |cell, place| Some(cell * BINS as u32 + place?))
     }
 }
 
 impl Edges {
     /// The bin of a value; none outside, and none for NaN.
-    fn place(&self, x: f64) -> Option<u64> {
+    fn place(&self, x: f64) -> Option<u32> {
         let place = (x - self.low) * self.per_unit;
         let last = self.closed && x == self.high;
         let inside = place >= 0.0 && (place < BINS as f64 || last);
-        inside.then(|| (place as u64).min(BINS as u64 - 1))
+        inside.then(|| (place as u32).min(BINS as u32 - 1))
     }
 }
 
@@ -203,7 +203,7 @@ impl Binned {
         let cells = (BINS as f64).powi(channels as i32);
         Ok(BinnedDivergence {
             value: divergence(&self.counts, &counts, cells),
-            outside: 1.0 - counts.inside as f64 / generated.len() as f64,
+            outside: (generated.len() as u64 - counts.inside) as f64 / generated.len() as f64,
         })
     }
 }
@@ -216,7 +216,7 @@ impl Against for Binned {
 
 impl Counts {
     fn of(rows: Rows<'_>, grid: &Grid) -> Counts {
-        let mut inside: Vec<u64> = rows.iter().filter_map(|row| grid.cell(row)).collect();
+        let mut inside: Vec<u32> = rows.iter().filter_map(|row| grid.cell(row)).collect();
         inside.sort_unstable();
         let runs = inside.chunk_by(|a, b| a == b);
         Counts {
@@ -249,11 +249,11 @@ fn divergence(truth: &Counts, generated: &Counts, cells: f64) -> f64 {
 }
 
 /// Calls `see` with the two counts of every cell that either occupies, in ascending order.
-fn merge(a: &[(u64, u64)], b: &[(u64, u64)], mut see: impl FnMut(u64, u64)) {
+fn merge(a: &[(u32, u64)], b: &[(u32, u64)], mut see: impl FnMut(u64, u64)) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
-        let of_a = a.get(i).map_or(u64::MAX, |&(cell, _)| cell);
-        let of_b = b.get(j).map_or(u64::MAX, |&(cell, _)| cell);
+        let of_a = a.get(i).map_or(u32::MAX, |&(cell, _)| cell);
+        let of_b = b.get(j).map_or(u32::MAX, |&(cell, _)| cell);
         let (in_a, in_b) = (of_a <= of_b, of_b <= of_a);
         see(if in_a { a[i].1 } else { 0 }, if in_b { b[j].1 } else { 0 });
         i += usize::from(in_a);

@@ -82,6 +82,19 @@ pub struct OrbitScores {
     pub outside: Option<f64>,
 }
 
+impl OrbitScores {
+    /// The value of a measure by its name, none within if it is not defined; none for other measures.
+    pub fn value(&self, id: &str) -> Option<Option<f64>> {
+        let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
+        match id {
+            "d_stsp" => Some(value(self.d_stsp)),
+            "d_stsp_paper" => Some(value(self.d_stsp_paper)),
+            "d_h" => Some(self.d_h),
+            _ => None,
+        }
+    }
+}
+
 /// The paper's scores of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scores {
@@ -170,7 +183,7 @@ impl<'a> Reference<'a> {
     /// What is said of an orbit with the channels of the truth, row-major.
     pub fn judge(&self, orbit: &[f64]) -> OrbitScores {
         let orbit = Rows::new(orbit, self.truth.dim());
-        if self.has_diverged(orbit) {
+        if leaves_bounds(&self.moments, orbit) {
             return OrbitScores {
                 diverged: true,
                 ..OrbitScores::default()
@@ -195,15 +208,6 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn has_diverged(&self, orbit: Rows<'_>) -> bool {
-        let within = |row: &[f64]| {
-            let mut values = row.iter().zip(&self.moments);
-            // Written so that NaN is not within.
-            values.all(|(x, (mean, sd))| (x - mean).abs() <= BOUND * sd)
-        };
-        !orbit.iter().all(within)
-    }
-
     fn dropped(&self) -> usize {
         match self.plan.orbit {
             OrbitPart::Settled if self.inputs.is_empty() => self.truth.len() / 4,
@@ -214,4 +218,18 @@ impl<'a> Reference<'a> {
     fn steps(&self) -> usize {
         self.truth.len() + self.dropped()
     }
+}
+
+/// Whether an orbit left every bound: it is not finite, or farther from the truth than 10⁶ standard deviations.
+pub fn has_diverged(truth: Rows<'_>, orbit: Rows<'_>) -> bool {
+    leaves_bounds(&truth.moments(), orbit)
+}
+
+fn leaves_bounds(moments: &[(f64, f64)], orbit: Rows<'_>) -> bool {
+    let within = |row: &[f64]| {
+        let mut values = row.iter().zip(moments);
+        // Written so that NaN is not within.
+        values.all(|(x, (mean, sd))| (x - mean).abs() <= BOUND * sd)
+    };
+    !orbit.iter().all(within)
 }

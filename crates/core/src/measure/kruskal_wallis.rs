@@ -134,7 +134,7 @@ mod tests {
     /// Closed forms: two degrees of freedom exp(−x/2), four (1 + x/2) exp(−x/2).
     #[test]
     fn chi_squared_has_its_closed_forms() {
-        for x in [0.01, 0.5, 1.9, 2.1, 7.0, 30.0, 300.0] {
+        for x in [0.01f64, 0.5, 1.9, 2.1, 7.0, 30.0, 300.0] {
             let half = 0.5 * x;
             let expected = [(2, (-half).exp()), (4, (1.0 + half) * (-half).exp())];
             for (degrees, expected) in expected {

@@ -3,14 +3,15 @@
 //!
 //! | | floor | chance |
 //! | --- | --- | --- |
-//! | orbits | a second true orbit against the truth; else the halves of the truth against each other | the best of the [surrogates](super::surrogate) that are not perfect by construction |
-//! | forecasts | [analogues](super::analogue) in the second orbit; else, of the second half, in the first | the best of surrogates and persistence as forecasts |
+//! | orbits | other true orbits against the truth, the median; else the halves of the truth against each other | the best of the [surrogates](super::surrogate) that are not perfect by construction |
+//! | forecasts | [analogues](super::analogue) in another true orbit; else, of the second half, in the first | the best of surrogates and persistence as forecasts |
 //!
 //! A floor from halves is that of half as many rows: for bins too high, as D_stsp falls with the length. A good model may
 //! forecast better than the floor of its data, since a model interpolates and analogues do not.
 
 use super::analogue::Library;
 use super::prediction_error::prediction_error_of;
+use super::summary::median;
 use super::surrogate::Surrogate;
 use super::valid_time::Forecasts;
 use super::{
@@ -34,21 +35,30 @@ pub struct Level {
 /// Forecasts that say nothing changes.
 const PERSISTENCE: &str = "persistence";
 
+/// The names under which surrogates stand.
+pub const SURROGATES: [&str; 5] = [
+    Surrogate::PhaseRandomised.name(),
+    Surrogate::Shuffled.name(),
+    Surrogate::WhiteNoise.name(),
+    Surrogate::Constant.name(),
+    PERSISTENCE,
+];
+
 /// Rows that analogues are looked up for.
 const QUERIES: usize = 1000;
 
-/// The levels of every measure that has a meaning for the truth, in the order of the list. `second` is another orbit of the
-/// true system with the scale of the truth.
+/// The levels of every measure that has a meaning for the truth, in the order of the list. `others`
+/// are other orbits of the true system, as long as the truth and with its scale, where there are any.
 pub fn levels(
     truth: Rows<'_>,
-    second: Option<Rows<'_>>,
+    others: &[Rows<'_>],
     options: &Options,
 ) -> Result<Vec<Level>, MeasureError> {
     spread(truth)?;
     let made = Surrogate::ALL.map(|kind| (kind, kind.of(truth, options.seed)));
     let data = Data {
         truth,
-        second,
+        others,
         surrogates: made
             .iter()
             .map(|(kind, x)| (*kind, Rows::new(x, truth.dim())))
@@ -68,7 +78,7 @@ pub fn levels(
 /// What levels are made of.
 struct Data<'a> {
     truth: Rows<'a>,
-    second: Option<Rows<'a>>,
+    others: &'a [Rows<'a>],
     surrogates: Vec<(Surrogate, Rows<'a>)>,
     options: &'a Options,
 }
@@ -83,12 +93,16 @@ impl Data<'_> {
             return Ok(None);
         };
         let value = |against: &dyn Against, rows: Rows<'_>| Some(against.judge(rows).ok()?.value);
-        let floor = match self.second {
-            Some(second) => value(against.as_ref(), second),
-            None => {
+        let floor = match self.others {
+            [] => {
                 let (first, second) = self.truth.halves();
                 let halves = prepare(first, self.options).ok().flatten();
                 halves.and_then(|against| value(against.as_ref(), second))
+            }
+            others => {
+                let values = others.iter().map(|&rows| value(against.as_ref(), rows));
+                let values: Option<Vec<f64>> = values.collect();
+                values.map(|mut values| median(&mut values))
             }
         };
         let surrogates = self.surrogates.iter();
@@ -131,9 +145,9 @@ impl Data<'_> {
 
     /// How well analogues do.
     fn analogues(&self, forecast: Forecast) -> Option<f64> {
-        let (library, asked) = match self.second {
-            Some(second) => (second, self.truth),
-            None => self.truth.halves(),
+        let (library, asked) = match self.others {
+            [] => self.truth.halves(),
+            [other, ..] => (*other, self.truth),
         };
         let spreads = spread(self.truth).ok()?.into_iter().map(|(_, sd)| sd);
         let library = Library::new(library, spreads);

@@ -39,7 +39,7 @@ impl Surrogate {
     ];
 
     /// The name, as in JSON documents.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Surrogate::PhaseRandomised => "phase_randomised",
             Surrogate::Shuffled => "shuffled",

@@ -1,0 +1,103 @@
+//! `attractor evaluate RUN|MODEL --data FILE`: how good a trained model is.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::evaluation::{Cache, Levels, Request, evaluate};
+use attractor::measure::d_stsp::BOX;
+use attractor::measure::prediction_error::STEPS;
+use attractor::measure::valid_time::THRESHOLD;
+use attractor::measure::{Options, SEED, SETTINGS};
+use attractor::run::Run;
+use attractor::settings::Settings;
+use clap::Args;
+
+use super::whole;
+use crate::reading::Reading;
+use crate::scores;
+
+/// Judge a trained model by data: its long orbit, and its forecasts
+///
+/// The orbit is the paper's: from the first row of the data, 1.25 times as long as they are, the first fifth dropped; with
+/// external inputs as long as they are. Every score stands beside its floor (what the data themselves reach) and its
+/// chance level (the best surrogate without the dynamics), so that it can be read.
+#[derive(Debug, Args)]
+pub(crate) struct Evaluate {
+    /// Folder of a run, or a model file
+    #[arg(value_name = "RUN|MODEL")]
+    model: PathBuf,
+    /// Data that the model has not seen, such as a test set
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    #[arg(long, value_name = "N", help = STEPS.about, default_value = STEPS.default, allow_negative_numbers = true)]
+    pe_steps: String,
+    #[arg(long, value_name = "E", help = THRESHOLD.about, default_value = THRESHOLD.default, allow_negative_numbers = true)]
+    threshold: String,
+    #[arg(long, value_name = "BOX", help = BOX.about, default_value = BOX.default)]
+    r#box: String,
+    #[arg(long, value_name = "N", help = SEED.about, default_value = SEED.default, allow_negative_numbers = true)]
+    seed: String,
+    /// Orbits from how many rows of the data, the first among them
+    #[arg(long, value_name = "N", default_value_t = 8, allow_negative_numbers = true, value_parser = starts)]
+    starts: usize,
+    /// The system that the data are from: floors are then those of other true orbits
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
+    /// Largest Lyapunov exponent per unit of time, to give valid times in Lyapunov times [default: the system's]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    lyapunov: Option<f64>,
+    /// Leave out floors and chance levels
+    #[arg(long)]
+    no_floors: bool,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Evaluate {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let request = self.request()?;
+        let run = Run::open(&self.model)?;
+        let data = self.reading.read(&self.data)?;
+        let folder = self.model.is_dir().then_some(self.model.as_path());
+        let cache = Cache::of_user(folder);
+        let evaluation = evaluate(&run.reconstruction, &data, &request, &cache)?;
+        match self.json {
+            true => writeln!(out, "{:#}", evaluation.to_json())?,
+            false => scores::write_table(&evaluation, out)?,
+        }
+        scores::write_notes(&evaluation)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn request(&self) -> Result<Request, Error> {
+        let given = [
+            ("pe-steps", self.pe_steps.as_str()),
+            ("threshold", self.threshold.as_str()),
+            ("box", self.r#box.as_str()),
+            ("seed", self.seed.as_str()),
+        ];
+        Ok(Request {
+            options: Options::new(&Settings::resolve(SETTINGS, given)?),
+            system: self.system.clone(),
+            lyapunov: self.lyapunov,
+            other_starts: self.starts - 1,
+            levels: match self.no_floors {
+                true => Levels::LeftOut,
+                false => Levels::Shown,
+            },
+        })
+    }
+}
+
+fn starts(text: &str) -> Result<usize, String> {
+    let starts = whole(text)?;
+    match starts {
+        1..=10_000 => Ok(starts),
+        _ => Err("expected a whole number from 1 to 10000".to_string()),
+    }
+}
