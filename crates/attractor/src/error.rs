@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use attractor_core::analysis::conversion::ConversionError;
 use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
@@ -40,6 +41,9 @@ pub enum Error {
     /// A model has no orbit as asked, or it diverges.
     #[error(transparent)]
     Generate(#[from] GenerateError),
+    /// A model has no form as another.
+    #[error(transparent)]
+    Conversion(#[from] ConversionError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -88,6 +92,7 @@ impl Error {
             Error::ModelFile(error) => error.hint(),
             Error::Run(error) => error.hint(),
             Error::Generate(error) => error.hint(),
+            Error::Conversion(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),

@@ -4,6 +4,7 @@
 
 pub use attractor_core::*;
 
+pub mod anatomy;
 pub mod bench;
 pub mod error;
 pub mod experiment;
@@ -14,6 +15,7 @@ pub mod library;
 pub mod model_file;
 pub mod references;
 pub mod run;
+pub mod spectrum;
 pub mod store;
 
 pub use error::Error;

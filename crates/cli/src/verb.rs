@@ -1,12 +1,15 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
+mod analyze;
 mod bench;
 mod cite;
 mod convert;
 mod explain;
+mod export;
 mod generate;
 mod inspect;
 mod list;
+mod lyapunov;
 mod simulate;
 mod train;
 
@@ -27,6 +30,9 @@ pub(crate) enum Verb {
     Simulate(simulate::Simulate),
     Train(Box<train::Train>),
     Generate(generate::Generate),
+    Analyze(analyze::Analyze),
+    Export(export::Export),
+    Lyapunov(lyapunov::Lyapunov),
     Bench(bench::Bench),
 }
 
@@ -42,6 +48,9 @@ impl Verb {
             Verb::Simulate(simulate) => simulate.run(out),
             Verb::Train(train) => train.run(out),
             Verb::Generate(generate) => generate.run(out),
+            Verb::Analyze(analyze) => analyze.run(out),
+            Verb::Export(export) => export.run(),
+            Verb::Lyapunov(lyapunov) => lyapunov.run(out),
             Verb::Bench(bench) => bench.run(out),
         }
     }
