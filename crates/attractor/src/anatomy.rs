@@ -10,7 +10,7 @@ mod tables;
 
 pub(crate) use document::exponents as exponents_json;
 pub use document::{observe, per, to_json};
-pub use tables::{TABLES, Tables, tables};
+pub use tables::{TABLES, Tables, prepare, tables};
 
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use attractor_core::analysis::tangent::Tangent;
 use attractor_core::map::piecewise::PiecewiseLinear;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::{Series, mean_and_sd};
+use attractor_core::system::integrate::IntegrateError;
 
 use crate::generate::{self, GenerateError, GeneratedFrom};
 use crate::model_file::Reconstruction;
@@ -50,7 +51,7 @@ pub struct Anatomy {
     pub start: GeneratedFrom,
     /// The first step that was not finite, from 0.
     pub diverged_at: Option<usize>,
-    /// The free orbit behind its transient, rows of M; as far as it is finite.
+    /// The free orbit behind its transient, rows of M, as far as it is finite; the first million of them.
     pub orbit: Vec<f64>,
     /// Exponents per step; none if the orbit diverges.
     pub lyapunov: Option<Spectrum>,
@@ -84,41 +85,42 @@ pub fn dissect(
     let (x, start) = generate::start(reconstruction, data)?;
     let inputs = generate::inputs(reconstruction, data)?;
     let (theta, _) = model.parameters();
-    let k = model.architecture().dims.inputs;
     let mut z = vec![0.0; model.architecture().dims.latent];
     model.initial_states().infer(&x, &mut z);
-    let transient = request.steps / 10;
     let (orbit, diverged_at) = free_orbit(model.map(), &theta, &z, &inputs, request.steps);
     let plan = LyapunovPlan {
-        transient,
+        transient: request.steps / 10,
         intervals: request.steps,
         ..LyapunovPlan::full(z.len())
     };
-    let column = |i: usize| inputs.iter().skip(i).step_by(k).copied();
-    let input: Vec<f64> = (0..k).map(|i| mean_and_sd(column(i)).0).collect();
-    let form = model.map().piecewise(&theta).map(|form| form.under(&input));
-    let begun = Instant::now();
-    let limit = Duration::try_from_secs_f64(request.seconds).unwrap_or(Duration::MAX);
-    let expired = || begun.elapsed() >= limit;
+    let spectrum = lyapunov_of_map(model.map(), &theta, &z, &inputs, &plan);
+    let diverged_at = diverged_at.or(match spectrum {
+        Err(IntegrateError::Diverged { time }) => Some(time as usize + 1),
+        _ => None,
+    });
+    let input = mean_input(&inputs, model.architecture().dims.inputs);
+    let form = model.map().piecewise(&theta);
+    let form = form.map(|form| form.under(&input));
     let smooth = FixedInput {
         map: model.map(),
         theta: &theta,
         s: &input,
     };
+    let begun = Instant::now();
+    let limit = Duration::try_from_secs_f64(request.seconds).unwrap_or(Duration::MAX);
+    let expired = || begun.elapsed() >= limit;
     let periodic = match &form {
-        Some(form) => of_hinges(form, &orbit, request, &expired),
+        Some(form) => {
+            let points = [orbit.as_slice(), &states(reconstruction, data)?].concat();
+            of_hinges(form, &points, request, &expired)
+        }
         None => of_smooth(&smooth, &orbit, request, &expired),
     };
+    let is_bounded = diverged_at.is_none();
     Ok(Anatomy {
-        lyapunov: lyapunov_of_map(model.map(), &theta, &z, &inputs, &plan).ok(),
-        attractor: diverged_at
-            .is_none()
-            .then(|| Attractor::new(&orbit, z.len())),
-        regions: form.as_ref().map(|form| Regions {
-            planes: form.hinges(),
-            at_most: Cells::new(form).at_most(),
-            itinerary: Itinerary::of(form, &orbit),
-        }),
+        lyapunov: spectrum.ok(),
+        attractor: is_bounded.then(|| Attractor::new(&orbit, z.len())),
+        regions: form.as_ref().map(|form| Regions::of(form, &orbit)),
         request: *request,
         start,
         diverged_at,
@@ -127,6 +129,24 @@ pub fn dissect(
         input,
     })
 }
+
+impl Regions {
+    fn of(form: &PiecewiseLinear, orbit: &[f64]) -> Regions {
+        Regions {
+            planes: form.hinges(),
+            at_most: Cells::new(form).at_most(),
+            itinerary: Itinerary::of(form, orbit),
+        }
+    }
+}
+
+fn mean_input(inputs: &[f64], k: usize) -> Vec<f64> {
+    let column = |i: usize| inputs.iter().skip(i).step_by(k).copied();
+    (0..k).map(|i| mean_and_sd(column(i)).0).collect()
+}
+
+/// Rows of the orbit that are kept; exponents are those of all its steps.
+const KEPT: usize = 1_000_000;
 
 /// The orbit behind its transient, and the step at which it diverges.
 fn free_orbit(
@@ -138,27 +158,46 @@ fn free_orbit(
 ) -> (Vec<f64>, Option<usize>) {
     let (m, k) = (map.dims().latent, map.dims().inputs);
     let rows = (inputs.len() / k.max(1)).max(1);
-    let transient = steps / 10;
+    let (transient, steps) = (steps / 10, steps.min(KEPT));
     let mut tangent = Tangent::new(map, theta);
     let mut jac = vec![0.0; m * m];
     let mut z = z.to_vec();
-    let (mut before, mut orbit) = (Vec::new(), Vec::with_capacity(steps * m));
+    let mut orbit = Vec::with_capacity(steps * m);
     for step in 0..transient + steps {
-        let kept = if step < transient {
-            &mut before
-        } else {
-            &mut orbit
-        };
-        kept.extend_from_slice(&z);
+        if step == transient {
+            orbit.clear();
+        }
+        if orbit.len() < steps * m {
+            orbit.extend_from_slice(&z);
+        }
         let s = &inputs[step % rows * k..][..k];
         tangent.advance(&mut z, s, &mut jac);
         if z.iter().any(|v| !v.is_finite()) {
-            // All there is of an orbit that ends in its transient.
-            let all = if orbit.is_empty() { before } else { orbit };
-            return (all, Some(step + 1));
+            // In its transient an orbit that ends is all there is.
+            return (orbit, Some(step + 1));
         }
     }
     (orbit, None)
+}
+
+/// The states that the model infers from data; none without data.
+fn states(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+) -> Result<Vec<f64>, GenerateError> {
+    let Some(data) = data else {
+        return Ok(Vec::new());
+    };
+    let stretch = generate::longest_stretch(reconstruction, data, 1)?;
+    let infer = reconstruction.model.initial_states();
+    let dim = reconstruction.model.architecture().dims.latent;
+    let mut states = Vec::new();
+    for x in stretch.iter().flat_map(Series::rows) {
+        let mut z = vec![0.0; dim];
+        infer.infer(x, &mut z);
+        states.extend(z);
+    }
+    Ok(states)
 }
 
 /// Points of the orbit that searches start from; beyond 1e6 an orbit is already diverging.
@@ -171,7 +210,7 @@ fn starts(orbit: &[f64], dim: usize, count: usize) -> Vec<f64> {
 
 fn of_hinges(
     form: &PiecewiseLinear,
-    orbit: &[f64],
+    points: &[f64],
     request: &Request,
     expired: Expired<'_>,
 ) -> Vec<Found> {
@@ -180,7 +219,7 @@ fn of_hinges(
         seed: request.seed,
         ..Effort::default()
     };
-    let near = starts(orbit, form.dim, orbit.len() / form.dim);
+    let near = starts(points, form.dim, points.len() / form.dim);
     let pool = Pool::of_points(near, form.dim);
     (1..=request.cycles.max(1))
         .map(|period| cycles_of_period(form, period, &pool, &effort, expired))
@@ -197,9 +236,12 @@ fn of_smooth(
     let dim = map.map.dims().latent;
     let mut points = starts(orbit, dim, 200);
     let mut rng = Rng::new(request.seed, Stream::MonteCarlo);
-    let spread: Vec<f64> = (0..dim)
-        .map(|i| mean_and_sd(points.iter().skip(i).step_by(dim).copied()).1)
-        .collect();
+    // An orbit that rests has no spread.
+    let spread = |i: usize| match mean_and_sd(points.iter().skip(i).step_by(dim).copied()).1 {
+        sd if sd > 1e-3 => sd,
+        _ => 1.0,
+    };
+    let spread: Vec<f64> = (0..dim).map(spread).collect();
     let scattered = points.iter().enumerate();
     let scattered: Vec<f64> = scattered
         .map(|(e, z)| z + 2.0 * spread[e % dim] * rng.normal())

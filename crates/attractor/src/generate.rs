@@ -393,6 +393,9 @@ fn as_series(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attractor_core::map::{Dims, MODELS};
+    use attractor_core::model::{Architecture, Model};
+    use attractor_core::observation::ObservationKind;
 
     fn channels(names: &[&str]) -> Vec<Channel> {
         names.iter().map(|&name| Channel::named(name)).collect()
@@ -409,6 +412,29 @@ mod tests {
             unknown.to_string(),
             "the model has no input `w`: it has u, v, x1"
         );
+    }
+
+    #[test]
+    fn the_longest_stretch_has_no_gap_and_nothing_missing() {
+        let dims = Dims {
+            latent: 1,
+            hidden: 0,
+            inputs: 0,
+        };
+        let info = MODELS.iter().find(|info| info.entry.id == "plrnn").unwrap();
+        let architecture = Architecture::new(info, dims, ObservationKind::Identity, 1).unwrap();
+        let mut card = Card::blank(&architecture);
+        card.scaling.mean = vec![1.0];
+        let reconstruction = Reconstruction {
+            model: Model::new(architecture, vec![0.5, 0.0, 0.0]),
+            card,
+        };
+        let x = vec![1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0];
+        let data = Series::from_rows(x, 1, 1.0).unwrap();
+        let stretch = |least| longest_stretch(&reconstruction, &data, least).unwrap();
+        let found = stretch(3).unwrap();
+        assert_eq!(found.trajectories()[0].x, [2.0, 3.0, 4.0]);
+        assert_eq!(stretch(4), None);
     }
 
     #[test]

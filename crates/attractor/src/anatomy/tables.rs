@@ -72,10 +72,7 @@ pub fn tables(
     data: Option<&Series>,
     folder: &Path,
 ) -> Result<Tables, Error> {
-    fs::create_dir_all(folder).map_err(|source| Error::Write {
-        path: folder.to_path_buf(),
-        source,
-    })?;
+    prepare(folder)?;
     let theta = reconstruction.model.parameters().0;
     let desk = Desk {
         anatomy,
@@ -97,6 +94,14 @@ pub fn tables(
         }
     }
     Ok(done)
+}
+
+/// Makes the folder for tables, if it is not there.
+pub fn prepare(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|source| Error::Write {
+        path: folder.to_path_buf(),
+        source,
+    })
 }
 
 /// A table of numbers.

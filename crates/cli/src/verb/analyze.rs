@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{Anatomy, Request, dissect, tables, to_json};
+use attractor::anatomy::{self, Anatomy, Request, dissect, tables, to_json};
 use attractor::experiment::threads;
 use attractor::generate::GeneratedFrom;
 use attractor::run::Run;
@@ -58,6 +58,10 @@ impl Analyze {
         let reconstruction = Run::open(&self.model)?.reconstruction;
         let data = self.data.as_ref();
         let data = data.map(|path| self.reading.read(path)).transpose()?;
+        if let Some(folder) = &self.tables {
+            // A folder that cannot be made is a mistake to be told before the work.
+            anatomy::prepare(folder)?;
+        }
         let anatomy = dissect(&reconstruction, data.as_ref(), &self.request())?;
         match self.json {
             true => writeln!(out, "{:#}", to_json(&anatomy, &reconstruction))?,

@@ -77,7 +77,7 @@ pub enum Proof {
     Complete,
     /// All regions were tried; in some a continuum of cycles cannot be excluded.
     Degenerate,
-    /// Time was up before all regions were tried.
+    /// Time was up before all regions were tried, or before a search ended.
     Interrupted,
     /// The regions are too many: a search found these.
     Searched,

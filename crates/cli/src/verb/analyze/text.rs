@@ -97,17 +97,12 @@ fn periodic(
 
 /// How the list came about.
 fn proof(found: &Found, period: usize) -> String {
-    let what = if period == 1 {
-        "region"
-    } else {
-        "sequence of regions"
-    };
-    let tried = match (found.tried, period) {
-        (1, _) => format!("1 {what}"),
-        (n, 1) => format!("{n} regions"),
-        (n, _) => format!("{n} sequences of regions"),
+    let tried = match period {
+        1 => format!("{} regions", found.tried),
+        _ => format!("{} sequences of regions", found.tried),
     };
     match found.proof {
+        Proof::Complete if found.tried == 1 => "proven complete: there is one region".to_string(),
         Proof::Complete => format!("proven complete: all {tried} tried"),
         Proof::Degenerate => format!(
             "all {tried} tried, but {} singular: there may be a continuum",

@@ -66,9 +66,11 @@ const HALVINGS: usize = 12;
 /// The cycles of one period that Newton's method reaches from these starts (rows of M).
 pub fn newton(map: &dyn Iterated, period: usize, starts: &[f64], expired: Expired<'_>) -> Found {
     let mut found = Collection::default();
+    let mut proof = Proof::Searched;
     let (mut tried, mut singular) = (0, 0);
     for start in starts.chunks_exact(map.dim()) {
         if expired() {
+            proof = Proof::Interrupted;
             break;
         }
         tried += 1;
@@ -79,7 +81,7 @@ pub fn newton(map: &dyn Iterated, period: usize, starts: &[f64], expired: Expire
     }
     Found {
         cycles: found.sorted(),
-        proof: Proof::Searched,
+        proof,
         tried,
         singular,
     }

@@ -157,9 +157,13 @@ pub fn search(
             false => in_vain + ROUND,
         };
     }
+    let is_cut_short = in_vain < patience(period).0;
     Found {
         cycles: found.sorted(),
-        proof: Proof::Searched,
+        proof: match is_cut_short {
+            true => Proof::Interrupted,
+            false => Proof::Searched,
+        },
         tried,
         singular,
     }

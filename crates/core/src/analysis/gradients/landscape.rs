@@ -1,6 +1,5 @@
 //! The loss over two parameters, all others held:  ℒ(θ_1 + u, θ_2 + v) on a square grid, for some α. Without forcing it is
-//! rugged, and smooth with it. How rugged is told by the total variation along the lines of the grid, relative to the
-//! range of the values.
+//! rugged, and smooth with it. How rugged is told by the total variation along the lines of the grid.
 
 use crate::forcing::Forcing;
 use crate::model::Architecture;
@@ -82,11 +81,11 @@ impl Landscape<'_> {
 }
 
 impl Surface {
-    /// The mean over the lines of the grid of Σ|Δ ln ℒ|, where neighbours are finite and positive.
+    /// The mean over the lines of the grid of Σ|Δℒ|, where neighbours are finite.
     pub fn variation(&self) -> f64 {
         let n = self.points;
         let change = |a: f64, b: f64| {
-            let difference = (a.ln() - b.ln()).abs();
+            let difference = (a - b).abs();
             if difference.is_finite() {
                 difference
             } else {
