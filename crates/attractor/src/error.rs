@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use attractor_core::analysis::conversion::ConversionError;
 use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
@@ -44,6 +45,9 @@ pub enum Error {
     /// A reconstruction cannot be judged by these data.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
+    /// A model has no form as another.
+    #[error(transparent)]
+    Conversion(#[from] ConversionError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -101,6 +105,7 @@ impl Error {
             Error::Run(error) => error.hint(),
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
+            Error::Conversion(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),

@@ -148,13 +148,8 @@ pub fn generate(
         None => Vec::new(),
         Some(series) => drive(reconstruction, series, steps)?,
     };
-    let (x, start) = match (data, &card.start) {
-        (Some(series), _) => (first_row(card, series)?, GeneratedFrom::Data),
-        (None, Some(row)) => (row.clone(), GeneratedFrom::Training),
-        (None, None) => (vec![0.0; n], GeneratedFrom::Zero),
-    };
+    let (scaled, start) = start(reconstruction, data)?;
     let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
-    let scaled: Vec<f64> = (0..n).map(|i| (x[i] - mean[i]) / sd[i]).collect();
     let mut orbit = model.orbit(&scaled, &inputs, steps);
     for row in orbit.chunks_exact_mut(n) {
         (0..n).for_each(|i| row[i] = row[i] * sd[i] + mean[i]);
@@ -164,6 +159,96 @@ pub fn generate(
         series: as_series(reconstruction, orbit, time)?,
         start,
     })
+}
+
+/// The row that an orbit starts from, as the model sees it: the first of the data, else of the training data.
+pub(crate) fn start(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+) -> Result<(Vec<f64>, GeneratedFrom), GenerateError> {
+    let card = &reconstruction.card;
+    let (x, start) = match (data, &card.start) {
+        (Some(series), _) => {
+            drive(reconstruction, series, 0)?;
+            (first_row(card, series)?, GeneratedFrom::Data)
+        }
+        (None, Some(row)) => (row.clone(), GeneratedFrom::Training),
+        (None, None) => (vec![0.0; card.channels.len()], GeneratedFrom::Zero),
+    };
+    let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
+    let scaled = x.iter().zip(mean).zip(sd);
+    Ok((
+        scaled.map(|((x, mean), sd)| (x - mean) / sd).collect(),
+        start,
+    ))
+}
+
+/// All rows of inputs of the first trajectory.
+pub(crate) fn inputs(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+) -> Result<Vec<f64>, GenerateError> {
+    match (data, reconstruction.card.inputs.len()) {
+        (None, 0) => Ok(Vec::new()),
+        (None, inputs) => Err(GenerateError::NoInputs { inputs }),
+        (Some(series), _) => drive(reconstruction, series, series.len_of(0)),
+    }
+}
+
+/// The longest stretch of data without gaps and missing values, as the model sees it; none if no stretch has `least`
+/// rows.
+pub(crate) fn longest_stretch(
+    reconstruction: &Reconstruction,
+    data: &Series,
+    least: usize,
+) -> Result<Option<Series>, GenerateError> {
+    let card = &reconstruction.card;
+    drive(reconstruction, data, 0)?;
+    let channels = order("channel", &card.channels, data.channels())?;
+    let inputs = match card.inputs.is_empty() {
+        true => Vec::new(),
+        false => order("input", &card.inputs, data.inputs())?,
+    };
+    let (n, k) = (data.dim_obs(), data.dim_input());
+    let is_whole = |t: &Trajectory, row: usize| {
+        let of_inputs = inputs.iter().map(|&i| t.s[row * k + i]);
+        let mut values = t.x[row * n..][..n].iter().copied().chain(of_inputs);
+        values.all(|v| !v.is_nan())
+    };
+    let mut longest = (0, 0..0);
+    for (i, trajectory) in data.trajectories().iter().enumerate() {
+        for segment in data.segments(i) {
+            let mut from = segment.start;
+            for row in segment.clone() {
+                if !is_whole(trajectory, row) {
+                    from = row + 1;
+                } else if row + 1 - from > longest.1.len() {
+                    longest = (i, from..row + 1);
+                }
+            }
+        }
+    }
+    let (i, rows) = longest;
+    if rows.len() < least {
+        return Ok(None);
+    }
+    let trajectory = &data.trajectories()[i];
+    let columns = |values: &[f64], width: usize, order: &[usize]| -> Vec<f64> {
+        let places = rows
+            .clone()
+            .flat_map(|row| order.iter().map(move |i| row * width + i));
+        places.map(|place| values[place]).collect()
+    };
+    let mut stretch = Trajectory::new(columns(&trajectory.x, n, &channels));
+    stretch.s = columns(&trajectory.s, k, &inputs);
+    let made = Series::new(
+        card.channels.clone(),
+        card.inputs.clone(),
+        card.step.clone(),
+        vec![stretch],
+    );
+    let series = made.expect("names differ, the step is positive and all rows are finite");
+    Ok(Some(card.scaling.apply(&series)))
 }
 
 fn refuse_more_than_memory(rows: usize, channels: usize) -> Result<(), GenerateError> {
@@ -313,6 +398,9 @@ fn as_series(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attractor_core::map::{Dims, MODELS};
+    use attractor_core::model::{Architecture, Model};
+    use attractor_core::observation::ObservationKind;
 
     fn channels(names: &[&str]) -> Vec<Channel> {
         names.iter().map(|&name| Channel::named(name)).collect()
@@ -329,6 +417,29 @@ mod tests {
             unknown.to_string(),
             "the model has no input `w`: it has u, v, x1"
         );
+    }
+
+    #[test]
+    fn the_longest_stretch_has_no_gap_and_nothing_missing() {
+        let dims = Dims {
+            latent: 1,
+            hidden: 0,
+            inputs: 0,
+        };
+        let info = MODELS.iter().find(|info| info.entry.id == "plrnn").unwrap();
+        let architecture = Architecture::new(info, dims, ObservationKind::Identity, 1).unwrap();
+        let mut card = Card::blank(&architecture);
+        card.scaling.mean = vec![1.0];
+        let reconstruction = Reconstruction {
+            model: Model::new(architecture, vec![0.5, 0.0, 0.0]),
+            card,
+        };
+        let x = vec![1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0];
+        let data = Series::from_rows(x, 1, 1.0).unwrap();
+        let stretch = |least| longest_stretch(&reconstruction, &data, least).unwrap();
+        let found = stretch(3).unwrap();
+        assert_eq!(found.trajectories()[0].x, [2.0, 3.0, 4.0]);
+        assert_eq!(stretch(4), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub use attractor_core::*;
 
+pub mod anatomy;
 pub mod bench;
 mod container;
 pub mod error;
@@ -17,6 +18,7 @@ pub mod line_search;
 pub mod model_file;
 pub mod references;
 pub mod run;
+pub mod spectrum;
 pub mod store;
 
 pub use error::Error;

@@ -1,14 +1,17 @@
 //! The verbs, one file each: what is typed, then what it calls.
 
+mod analyze;
 mod bench;
 mod cite;
 mod convert;
 mod evaluate;
 mod explain;
+mod export;
 mod generate;
 mod inspect;
 mod line_search;
 mod list;
+mod lyapunov;
 mod measure;
 mod resume;
 mod simulate;
@@ -35,6 +38,9 @@ pub(crate) enum Verb {
     Generate(generate::Generate),
     Measure(measure::Measure),
     Evaluate(evaluate::Evaluate),
+    Analyze(analyze::Analyze),
+    Export(export::Export),
+    Lyapunov(lyapunov::Lyapunov),
     Bench(bench::Bench),
 }
 
@@ -54,6 +60,9 @@ impl Verb {
             Verb::Generate(generate) => generate.run(out),
             Verb::Measure(measure) => measure.run(out),
             Verb::Evaluate(evaluate) => evaluate.run(out),
+            Verb::Analyze(analyze) => analyze.run(out),
+            Verb::Export(export) => export.run(),
+            Verb::Lyapunov(lyapunov) => lyapunov.run(out),
             Verb::Bench(bench) => bench.run(out),
         }
     }

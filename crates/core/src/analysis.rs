@@ -1,3 +1,20 @@
-//! What a system, known or learnt, does in the long run.
+//! What a system, known or learnt, does in the long run, and why.
+//!
+//! | module | question |
+//! | --- | --- |
+//! | [`lyapunov`] | how fast do neighbours part? |
+//! | [`fixed_points`], [`cycles`] | where does it rest, and which orbits close? |
+//! | [`regions`] | which linear pieces does an orbit visit, in which order? |
+//! | [`conversion`] | which other model is the same map? |
+//! | [`gradients`] | how do gradients grow along a sequence under forcing? |
 
+pub mod arrangement;
+pub mod conversion;
+pub mod cycles;
+pub mod fixed_points;
+pub mod gradients;
 pub mod lyapunov;
+pub mod membership;
+pub mod regions;
+pub mod stability;
+pub mod tangent;

@@ -3,6 +3,7 @@
 pub mod complex;
 pub mod function;
 
+use complex::Complex;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -58,6 +59,79 @@ pub fn pseudo_inverse(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
         }
     }
     pinv
+}
+
+/// The eigenvalues of an n × n matrix, by descending modulus, the one above the real axis first of a pair; `None` if an
+/// entry is not finite.
+pub fn eigenvalues(a: &[f64], n: usize) -> Option<Vec<Complex>> {
+    let found = view(a, n, n).eigenvalues().ok()?;
+    let mut values: Vec<Complex> = found.iter().map(|v| Complex::new(v.re, v.im)).collect();
+    values.sort_by(|a, b| {
+        let by_modulus = b.modulus().total_cmp(&a.modulus());
+        by_modulus
+            .then(b.re.total_cmp(&a.re))
+            .then(b.im.total_cmp(&a.im))
+    });
+    Some(values)
+}
+
+/// Replaces a square matrix by its triangles L and U, with rows exchanged for the largest pivot, and each of the
+/// columns in `right` (n × k, row-major) by L⁻¹ of it. Gives the smallest pivot relative to the largest entry.
+fn eliminate(a: &mut [f64], n: usize, right: &mut [f64]) -> f64 {
+    let k = right.len() / n;
+    let largest = a.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let mut smallest = f64::INFINITY;
+    for column in 0..n {
+        let mut pivot = column;
+        for row in column + 1..n {
+            if a[row * n + column].abs() > a[pivot * n + column].abs() {
+                pivot = row;
+            }
+        }
+        if pivot != column {
+            (0..n).for_each(|j| a.swap(column * n + j, pivot * n + j));
+            (0..k).for_each(|j| right.swap(column * k + j, pivot * k + j));
+        }
+        let value = a[column * n + column];
+        smallest = smallest.min(value.abs());
+        if value == 0.0 {
+            continue;
+        }
+        for row in column + 1..n {
+            let factor = a[row * n + column] / value;
+            if factor != 0.0 {
+                (column..n).for_each(|j| a[row * n + j] -= factor * a[column * n + j]);
+                (0..k).for_each(|j| right[row * k + j] -= factor * right[column * k + j]);
+            }
+        }
+    }
+    smallest / largest
+}
+
+/// Replaces `right` (n × k) by X with A X = right; A is spoilt. Gives the smallest pivot relative to the largest entry of
+/// A: where it is below some dozen roundings (or NaN), A is singular and X without meaning.
+pub fn solve(a: &mut [f64], n: usize, right: &mut [f64]) -> f64 {
+    let k = right.len() / n;
+    let smallest = eliminate(a, n, right);
+    for row in (0..n).rev() {
+        for j in 0..k {
+            let known: f64 = (row + 1..n)
+                .map(|i| a[row * n + i] * right[i * k + j])
+                .sum();
+            right[row * k + j] = (right[row * k + j] - known) / a[row * n + row];
+        }
+    }
+    smallest
+}
+
+/// ln |det A| of an n × n matrix, which is spoilt; −∞ if it is singular.
+pub fn log_abs_determinant(a: &mut [f64], n: usize) -> f64 {
+    eliminate(a, n, &mut []);
+    let product: f64 = a.iter().step_by(n + 1).product();
+    match product.is_normal() {
+        true => product.abs().ln(),
+        false => a.iter().step_by(n + 1).map(|v| v.abs().ln()).sum(),
+    }
 }
 
 fn view(a: &[f64], rows: usize, cols: usize) -> MatRef<'_, f64> {
@@ -315,6 +389,46 @@ mod tests {
                     < 1e-12 * n as f64
             );
         }
+    }
+
+    #[test]
+    fn solutions_solve_and_singular_matrices_are_told() {
+        let (a, b) = (sample(4, 4), sample(4, 2));
+        let mut x = b.clone();
+        assert!(solve(&mut a.clone(), 4, &mut x) > 1e-3);
+        // Condition number below 100.
+        let ax = product(&a, &x, 4, 4, 2);
+        assert!(ax.iter().zip(&b).all(|(x, y)| (x - y).abs() < 1e-13));
+        // A zero in the corner asks for an exchange.
+        let mut x = [3.0, 5.0];
+        solve(&mut [0.0, 1.0, 2.0, 0.0], 2, &mut x);
+        assert_eq!(x, [2.5, 3.0]);
+        assert_eq!(solve(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut [1.0, 1.0]), 0.0);
+        assert_eq!(
+            log_abs_determinant(&mut [0.0, -2.0, 3.0, 7.0], 2),
+            6f64.ln()
+        );
+        assert_eq!(log_abs_determinant(&mut [0.0; 4], 2), f64::NEG_INFINITY);
+        let tiny = log_abs_determinant(&mut [1e-200, 0.0, 0.0, 1e-200], 2);
+        assert!((tiny + 400.0 * 10f64.ln()).abs() < 1e-12 * 1000.0);
+    }
+
+    /// Permutations and companion matrices are the Jacobians of cycles, and hard for a QR iteration without luck.
+    #[test]
+    fn eigenvalues_of_a_cyclic_permutation_are_roots_of_unity() {
+        for n in [2, 3, 4, 8] {
+            let cycle: Vec<f64> = (0..n * n)
+                .map(|e| f64::from(u8::from(e % n == (e / n + 1) % n)))
+                .collect();
+            for value in eigenvalues(&cycle, n).unwrap() {
+                let turns = value.im.atan2(value.re) / std::f64::consts::TAU * n as f64;
+                assert!((value.modulus() - 1.0).abs() < 1e-13);
+                assert!((turns - turns.round()).abs() < 1e-12);
+            }
+        }
+        let pair = eigenvalues(&[0.0, -2.0, 2.0, 0.0], 2).unwrap();
+        assert!((pair[0].im - 2.0).abs() < 1e-15 * 4.0);
+        assert!(eigenvalues(&[f64::NAN], 1).is_none());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod additive;
 pub mod dendritic;
+pub mod piecewise;
 pub mod plrnn;
 pub mod shallow;
 
@@ -18,6 +19,7 @@ use crate::catalogue::Entry;
 use crate::kernel::KernelKind;
 use crate::rng::Rng;
 use crate::theta::Layout;
+use piecewise::PiecewiseLinear;
 
 /// The sizes of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,9 @@ pub trait Map: Send + Sync {
 
     /// An upper bound of ‖∂F/∂z‖ over all states.
     fn jacobian_bound(&self, theta: &[f64]) -> f64;
+
+    /// The map as hinges on planes; `None` if it is smooth.
+    fn piecewise(&self, theta: &[f64]) -> Option<PiecewiseLinear>;
 
     /// Pulls a cotangent d = ∂ℓ/∂F back:  dz = Jᵀ d,  dθ += (∂F/∂θ)ᵀ d.
     fn pull_back(

@@ -4,6 +4,7 @@ mod common;
 
 use attractor_core::forcing::Forcing;
 use attractor_core::laws::{self, Verdict};
+use attractor_core::map::piecewise::PiecewiseLinear;
 use attractor_core::map::{Dims, MODELS, Map, ModelInfo, Point, Start};
 use attractor_core::model::Architecture;
 use attractor_core::observation::{Observation, ObservationKind};
@@ -127,6 +128,10 @@ impl Map for Wrong {
 
     fn jacobian_bound(&self, theta: &[f64]) -> f64 {
         self.right.jacobian_bound(theta)
+    }
+
+    fn piecewise(&self, theta: &[f64]) -> Option<PiecewiseLinear> {
+        self.right.piecewise(theta)
     }
 
     fn pull_back(

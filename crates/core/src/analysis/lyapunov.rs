@@ -21,6 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use super::tangent::Tangent;
+use crate::linalg;
+use crate::map::Map;
 use crate::series::mean_and_sd;
 use crate::system::integrate::{Dop853, IntegrateError, Tolerance};
 use crate::system::{System, Time};
@@ -65,12 +68,33 @@ pub struct Spectrum {
     pub errors: Vec<f64>,
     /// Estimates from the first 1, 2, … [`BLOCKS`] parts of the orbit; the last are the exponents.
     pub trace: Vec<Vec<f64>>,
+    /// The mean of ln |det J| along the orbit of a map, computed on its own: the sum of all exponents must be this. Not
+    /// known for flows, where it is the mean divergence.
+    pub mean_log_det: Option<f64>,
 }
 
 impl Spectrum {
     /// The Kaplan–Yorke dimension.
     pub fn kaplan_yorke(&self) -> f64 {
         kaplan_yorke(&self.exponents)
+    }
+
+    /// The spectrum in units of time of which `dt` pass between two steps.
+    pub fn per_time(&self, dt: f64) -> Spectrum {
+        let over = |values: &[f64]| values.iter().map(|v| v / dt).collect();
+        Spectrum {
+            exponents: over(&self.exponents),
+            errors: over(&self.errors),
+            trace: self.trace.iter().map(|row| over(row)).collect(),
+            mean_log_det: self.mean_log_det.map(|v| v / dt),
+        }
+    }
+
+    /// |Σ λ − mean ln |det J||, where both are known and finite: how far rounding has come.
+    pub fn imbalance(&self, dim: usize) -> Option<f64> {
+        let volume = self.mean_log_det.filter(|_| self.exponents.len() == dim)?;
+        let difference = (self.exponents.iter().sum::<f64>() - volume).abs();
+        difference.is_finite().then_some(difference)
     }
 }
 
@@ -107,26 +131,71 @@ pub fn lyapunov_spectrum(
     }
 }
 
+/// The spectrum of a trainable map per step, along the free orbit from `z0`. Row t of `inputs` (rows × K) drives step t;
+/// behind its last row the first follows again.
+pub fn lyapunov_of_map(
+    map: &dyn Map,
+    theta: &[f64],
+    z0: &[f64],
+    inputs: &[f64],
+    plan: &LyapunovPlan,
+) -> Result<Spectrum, IntegrateError> {
+    let dims = map.dims();
+    assert!(
+        (1..=dims.latent).contains(&plan.count) && plan.intervals >= BLOCKS,
+        "{} exponents from {} steps",
+        plan.count,
+        plan.intervals
+    );
+    let mut tangent = Tangent::new(map, theta);
+    let rows = (inputs.len() / dims.inputs.max(1)).max(1);
+    let mut z = z0.to_vec();
+    iterate(dims.latent, plan, |step, jac| {
+        let s = &inputs[step % rows * dims.inputs..][..dims.inputs];
+        tangent.advance(&mut z, s, jac);
+        finite(&z, step as f64)
+    })
+}
+
 fn of_map(
     system: &dyn System,
     x0: &[f64],
     plan: &LyapunovPlan,
 ) -> Result<Spectrum, IntegrateError> {
-    let dim = system.dim();
     let mut x = x0.to_vec();
-    let mut next = vec![0.0; dim];
+    let mut next = vec![0.0; x.len()];
+    iterate(x0.len(), plan, |step, jac| {
+        system.jacobian(&x, jac);
+        system.evaluate(&x, &mut next);
+        std::mem::swap(&mut x, &mut next);
+        finite(&x, step as f64)
+    })
+}
+
+/// The spectrum of the map whose Jacobian before each step `advance(number, jac)` writes.
+fn iterate(
+    dim: usize,
+    plan: &LyapunovPlan,
+    mut advance: impl FnMut(usize, &mut [f64]) -> Result<(), IntegrateError>,
+) -> Result<Spectrum, IntegrateError> {
     let mut jac = vec![0.0; dim * dim];
     let mut w = first_vectors(plan.count, dim);
     let mut pushed = w.clone();
-    estimate(1.0, dim, plan, |step, stretch| {
-        system.jacobian(&x, &mut jac);
+    let (mut volume, mut counted) = (0.0, 0);
+    let spectrum = estimate(1.0, dim, plan, |step, stretch| {
+        advance(step, &mut jac)?;
         push(&jac, &w, &mut pushed, dim);
         std::mem::swap(&mut w, &mut pushed);
-        system.evaluate(&x, &mut next);
-        std::mem::swap(&mut x, &mut next);
-        finite(&x, step as f64)?;
+        if step >= plan.transient {
+            volume += linalg::log_abs_determinant(&mut jac, dim);
+            counted += 1;
+        }
         stretch(&mut w);
         Ok(())
+    })?;
+    Ok(Spectrum {
+        mean_log_det: Some(volume / f64::from(counted)),
+        ..spectrum
     })
 }
 
@@ -204,10 +273,9 @@ fn estimate(
     plan: &LyapunovPlan,
     mut advance: impl FnMut(usize, Stretch) -> Result<(), IntegrateError>,
 ) -> Result<Spectrum, IntegrateError> {
+    let mut unused = vec![0.0; plan.count];
     for step in 0..plan.transient {
-        advance(step, &mut |w| {
-            orthonormalize(w, dim, &mut vec![0.0; plan.count])
-        })?;
+        advance(step, &mut |w| orthonormalize(w, dim, &mut unused))?;
     }
     let length = plan.intervals / BLOCKS;
     let mut blocks = vec![vec![0.0; plan.count]; BLOCKS];
@@ -256,179 +324,9 @@ fn summarize(blocks: &[Vec<f64>]) -> Spectrum {
             .map(|&j| moments(j, BLOCKS).1 / (BLOCKS as f64).sqrt())
             .collect(),
         trace: (1..=BLOCKS).map(estimate).collect(),
+        mean_log_det: None,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::{Rng, Stream};
-    use crate::system::{SYSTEMS, SystemInfo, find};
-
-    fn start(system: &dyn System, seed: u64) -> Vec<f64> {
-        let mut x = vec![0.0; system.dim()];
-        system.draw_initial(&mut Rng::new(seed, Stream::InitialState), &mut x);
-        x
-    }
-
-    fn spectrum(
-        info: &SystemInfo,
-        set: &[(&str, &str)],
-        plan: impl FnOnce(usize) -> LyapunovPlan,
-    ) -> Spectrum {
-        let system = info.with(set).unwrap();
-        lyapunov_spectrum(
-            &*system,
-            info.time,
-            &start(&*system, 1),
-            &plan(system.dim()),
-        )
-        .unwrap()
-    }
-
-    #[test]
-    fn the_kaplan_yorke_dimension_follows_its_definition() {
-        assert_eq!(kaplan_yorke(&[-0.1, -1.0]), 0.0);
-        assert_eq!(kaplan_yorke(&[0.5, 0.0, -1.0]), 2.5);
-        assert_eq!(kaplan_yorke(&[0.5, -0.5]), 2.0);
-        assert_eq!(kaplan_yorke(&[1.0, 0.5]), 2.0);
-        // Lorenz-63 with the exponents of Sprott (2003), whose table gives 2.06215.
-        assert!((kaplan_yorke(&[0.9056, 0.0, -14.5723]) - 2.06215).abs() < 1e-5);
-    }
-
-    /// Σλ is the mean divergence of a flow: −(σ + 1 + β) for Lorenz-63, −N for Lorenz-96, whatever the orbit.
-    #[test]
-    fn the_sum_is_the_divergence() {
-        let short = |dim: usize| LyapunovPlan {
-            intervals: 1000,
-            ..LyapunovPlan::full(dim)
-        };
-        let sum = |name: &str| {
-            spectrum(find(name).unwrap(), &[], short)
-                .exponents
-                .iter()
-                .sum::<f64>()
-        };
-        // The tolerance of 1e-9 a step, 10 steps an interval of 0.1, times M vectors.
-        assert!(
-            (sum("lorenz63") + 41.0 / 3.0).abs() < 3e-7,
-            "{}",
-            sum("lorenz63")
-        );
-        assert!((sum("lorenz96") + 20.0).abs() < 2e-6, "{}", sum("lorenz96"));
-    }
-
-    /// N = 20, F = 16 against a joint fourth-order Runge–Kutta integration of state and tangent space with steps of
-    /// 0.005, which gave these two decimals.
-    #[test]
-    fn lorenz_96_has_the_spectrum_of_an_independent_computation() {
-        let plan = |dim| LyapunovPlan {
-            intervals: 6000,
-            tolerance: Tolerance::relative(1e-7),
-            ..LyapunovPlan::full(dim)
-        };
-        let found = spectrum(find("lorenz96").unwrap(), &[], plan);
-        for (j, expected) in [3.69, 3.02, 2.39, 1.77, 1.25, 0.75, 0.28, 0.0]
-            .into_iter()
-            .enumerate()
-        {
-            // Both are estimates; the other one's error is taken to be as large as ours.
-            let tolerance = 0.005 + 4.0 * 2.0_f64.sqrt() * found.errors[j];
-            assert!(
-                (found.exponents[j] - expected).abs() < tolerance,
-                "{j}: {found:?}"
-            );
-        }
-        assert!(
-            (found.kaplan_yorke() - 16.4).abs() < 0.1,
-            "{}",
-            found.kaplan_yorke()
-        );
-    }
-
-    /// Coupled maps without coupling at a = 2 are N logistic maps at r = 4: all exponents are ln 2.
-    #[test]
-    fn uncoupled_maps_keep_their_own_exponents() {
-        let set = [("n", "4"), ("a", "2"), ("epsilon", "0")];
-        let found = spectrum(
-            find("coupled-map-lattice").unwrap(),
-            &set,
-            LyapunovPlan::full,
-        );
-        for (exponent, error) in found.exponents.iter().zip(&found.errors) {
-            // The deviation decays like 1/n and is not Gaussian; ln of a derivative seldom reaches −20.
-            assert!(
-                (exponent - 2.0_f64.ln()).abs() < 5.0 * error + 20.0 / 1e5,
-                "{found:?}"
-            );
-        }
-    }
-
-    /// A map needs many steps, a large flow little time.
-    fn literature_plan(time: Time, dim: usize, count: usize) -> LyapunovPlan {
-        let (interval, intervals) = match time {
-            Time::Map => (1.0, 400_000),
-            Time::Flow { .. } if dim <= 4 => (0.5, 20_000),
-            Time::Flow { .. } => (0.5, 4_000),
-        };
-        LyapunovPlan {
-            count,
-            interval,
-            transient: 400,
-            intervals,
-            tolerance: Tolerance::relative(1e-8),
-        }
-    }
-
-    /// Within what the source's digits leave open, four standard errors of ours, and ln(10³)/T: the vector along the
-    /// flow grows with the speed |f(x)| alone, which differs by less than 10³ between two points of an attractor.
-    #[test]
-    fn exponents_agree_with_the_literature_for_every_system_that_has_them() {
-        let all = SYSTEMS
-            .iter()
-            .flat_map(|info| info.known.iter().map(move |known| (info, known)));
-        for (info, known) in all {
-            let plan = |dim| literature_plan(info.time, dim, known.exponents.len());
-            let found = spectrum(info, known.set, plan);
-            let LyapunovPlan {
-                interval,
-                intervals,
-                ..
-            } = plan(info.with(known.set).unwrap().dim());
-            let bounded = 1e3_f64.ln() / (interval * intervals as f64);
-            for (j, expected) in known.exponents.iter().enumerate() {
-                let tolerance = known.tolerance + 4.0 * found.errors[j] + bounded;
-                assert!(
-                    (found.exponents[j] - expected).abs() < tolerance,
-                    "{} {known:?}: {found:?}",
-                    info.entry.id
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn the_trace_ends_at_the_exponents() {
-        let found = spectrum(find("henon").unwrap(), &[], |dim| LyapunovPlan {
-            intervals: 2000,
-            ..LyapunovPlan::full(dim)
-        });
-        assert_eq!(found.trace.len(), BLOCKS);
-        assert_eq!(found.trace[BLOCKS - 1], found.exponents);
-    }
-
-    #[test]
-    fn a_diverging_orbit_is_an_outcome() {
-        let henon = find("henon").unwrap();
-        let outcome = lyapunov_spectrum(
-            &*henon.with(&[]).unwrap(),
-            henon.time,
-            &[10.0, 0.0],
-            &LyapunovPlan::full(2),
-        );
-        assert!(
-            matches!(outcome, Err(IntegrateError::Diverged { .. })),
-            "{outcome:?}"
-        );
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::piecewise::{Hinges, PiecewiseLinear};
 use super::{Dims, Map, Point, Start};
 use crate::linalg;
 use crate::rng::Rng;
@@ -35,6 +36,9 @@ pub trait Units: Send + Sync + 'static {
 
     /// An upper bound of ‖∂g/∂z‖ over all states.
     fn slope_bound(&self, own: &[f64], dims: Dims) -> f64;
+
+    /// The units as hinges on planes; `None` if they are smooth.
+    fn hinges(&self, own: &[f64], dims: Dims) -> Option<Hinges>;
 
     /// Pulls a cotangent c = ∂ℓ/∂g back:  dz += (∂g/∂z)ᵀ c,  dθ += (∂g/∂θ)ᵀ c.
     fn pull_back(&self, own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], down: &mut [f64]);
@@ -142,6 +146,28 @@ impl<U: Units> Map for Additive<U> {
         largest + w * self.units.slope_bound(&theta[p.own.clone()], self.dims)
     }
 
+    fn piecewise(&self, theta: &[f64]) -> Option<PiecewiseLinear> {
+        let (m, p) = (self.dims.latent, &self.places);
+        let hinges = self.units.hinges(&theta[p.own.clone()], self.dims)?;
+        let count = hinges.offsets.len();
+        let mut w1 = vec![0.0; m * count];
+        linalg::multiply(
+            &theta[p.w.clone()],
+            &hinges.mix,
+            (m, self.count, count),
+            &mut w1,
+        );
+        Some(PiecewiseLinear {
+            dim: m,
+            a: theta[p.a.clone()].to_vec(),
+            w1,
+            h1: theta[p.h.clone()].to_vec(),
+            w2: hinges.normals,
+            h2: hinges.offsets,
+            c: theta[p.c.clone()].to_vec(),
+        })
+    }
+
     fn pull_back(
         &self,
         theta: &[f64],
@@ -212,6 +238,13 @@ pub(super) fn add_scaled(to: &mut [f64], scale: f64, from: &[f64]) {
     to.iter_mut()
         .zip(from)
         .for_each(|(to, from)| *to += scale * from);
+}
+
+/// The n × n unit matrix.
+pub(super) fn unit_matrix(n: usize) -> Vec<f64> {
+    let mut unit = vec![0.0; n * n];
+    unit.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
+    unit
 }
 
 /// Uniform numbers in (−r, r) with r = 1/√n.

@@ -6,6 +6,7 @@
 //! φ = max(0, ·), the diagonal of W zero (Brenner et al. 2022).
 
 use super::additive::{UnitsStart, uniform};
+use super::piecewise::Hinges;
 use super::plrnn::diagonal_and_rest;
 use super::{Additive, Dims, ModelInfo, Start, Units};
 use crate::catalogue::{Entry, Kind};
@@ -142,6 +143,31 @@ impl Units for Dendritic {
     /// Σ_b |α_b|.
     fn slope_bound(&self, own: &[f64], dims: Dims) -> f64 {
         split(own, dims.latent).0.iter().map(|v| v.abs()).sum()
+    }
+
+    /// B hinges a state at its thresholds; if clipped one more at zero, which closes what the others open.
+    fn hinges(&self, own: &[f64], dims: Dims) -> Option<Hinges> {
+        let (m, (slopes, thresholds)) = (dims.latent, split(own, dims.latent));
+        let mut bases = slopes.to_vec();
+        if self.clipping == Clipping::On {
+            bases.push(-slopes.iter().sum::<f64>());
+        }
+        let count = bases.len();
+        let mut hinges = Hinges {
+            mix: vec![0.0; m * m * count],
+            normals: vec![0.0; m * count * m],
+            offsets: vec![0.0; m * count],
+        };
+        for i in 0..m {
+            for (b, &slope) in bases.iter().enumerate() {
+                let l = i * count + b;
+                hinges.mix[i * m * count + l] = slope;
+                hinges.normals[l * m + i] = 1.0;
+                let threshold = thresholds[i * slopes.len()..][..slopes.len()].get(b);
+                hinges.offsets[l] = threshold.map_or(0.0, |h| -h);
+            }
+        }
+        Some(hinges)
     }
 
     fn pull_back(&self, own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], down: &mut [f64]) {

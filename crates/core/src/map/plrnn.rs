@@ -1,7 +1,8 @@
 //! The PLRNN, F(z) = A∘z + W φ(z) + h, and its mean-centred form, F(z) = A∘z + W φ(Cz) + h with C = I − 11ᵀ/M,
 //! where φ = max(0, ·) and the diagonal of W is zero.
 
-use super::additive::UnitsStart;
+use super::additive::{UnitsStart, unit_matrix};
+use super::piecewise::Hinges;
 use super::{Additive, Dims, ModelInfo, Start, Units};
 use crate::catalogue::{Entry, Kind};
 use crate::kernel::KernelKind;
@@ -116,6 +117,21 @@ impl Units for Rectified {
     /// C is a projection: its norm is one.
     fn slope_bound(&self, _own: &[f64], _dims: Dims) -> f64 {
         1.0
+    }
+
+    /// One hinge a state, on the planes Cz = 0.
+    fn hinges(&self, _own: &[f64], dims: Dims) -> Option<Hinges> {
+        let m = dims.latent;
+        let unit = unit_matrix(m);
+        let centred = unit.chunks_exact(m).flat_map(|row| {
+            let offset = self.offset(row);
+            row.iter().map(move |v| v - offset)
+        });
+        Some(Hinges {
+            normals: centred.collect(),
+            mix: unit,
+            offsets: vec![0.0; m],
+        })
     }
 
     fn pull_back(&self, _own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], _down: &mut [f64]) {

@@ -9,7 +9,8 @@
 //! where φ = max(0, ·). The clipped form is bounded: wherever |A_i| < 1 for all i, every orbit ends with
 //! ‖z‖ ≤ (√L max|h2| ‖W1‖ + ‖h1‖) / (1 − max|A|)  (Hess et al. 2023).
 
-use super::additive::{UnitsStart, add_scaled, dot, uniform};
+use super::additive::{UnitsStart, add_scaled, dot, uniform, unit_matrix};
+use super::piecewise::Hinges;
 use super::plrnn::talathi_vartak;
 use super::{Additive, Dims, ModelInfo, Start, Units};
 use crate::catalogue::{Entry, Kind};
@@ -155,6 +156,29 @@ impl Units for Shallow {
     fn slope_bound(&self, own: &[f64], dims: Dims) -> f64 {
         let w2 = &own[..dims.hidden * dims.latent];
         linalg::singular_values(w2, dims.hidden, dims.latent)[0]
+    }
+
+    /// A plain unit is a hinge; a clipped one two, on the planes u + h2 = 0 and u = 0.
+    fn hinges(&self, own: &[f64], dims: Dims) -> Option<Hinges> {
+        let (w2, h2) = own.split_at(dims.hidden * dims.latent);
+        let unit = unit_matrix(dims.hidden);
+        match self.0 {
+            Activation::Plain => Some(Hinges {
+                mix: unit,
+                normals: w2.to_vec(),
+                offsets: h2.to_vec(),
+            }),
+            Activation::Clipped => {
+                let rows = unit.chunks_exact(dims.hidden);
+                let mix = rows.flat_map(|row| row.iter().copied().chain(row.iter().map(|v| -v)));
+                Some(Hinges {
+                    mix: mix.collect(),
+                    normals: [w2, w2].concat(),
+                    offsets: [h2, &vec![0.0; dims.hidden]].concat(),
+                })
+            }
+            Activation::Tanh => None,
+        }
     }
 
     fn pull_back(&self, own: &[f64], z: &[f64], c: &[f64], dz: &mut [f64], down: &mut [f64]) {

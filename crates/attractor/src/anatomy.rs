@@ -1,0 +1,259 @@
+//! A trained model taken apart: exponents, fixed points, cycles and regions of its free orbit, in one document
+//! ([`to_json`]) and in tables ([`tables`]).
+//!
+//! The orbit starts where [`generate`](crate::generate::generate) starts one, and is driven by the inputs of the data, from
+//! their first row again behind their last. Fixed points and cycles belong to a constant input, the mean of these. What nature
+//! does is a result: an orbit that diverges has no exponents, but the model still has fixed points.
+
+mod document;
+mod tables;
+
+pub(crate) use document::exponents as exponents_json;
+pub use document::{observe, per, to_json};
+pub use tables::{TABLES, Tables, prepare, tables};
+
+use std::time::{Duration, Instant};
+
+use attractor_core::analysis::cycles::{Expired, FixedInput, Found, Pool, newton};
+use attractor_core::analysis::fixed_points::{Cells, Effort, cycles_of_period};
+use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_of_map};
+use attractor_core::analysis::membership::Attractor;
+use attractor_core::analysis::regions::Itinerary;
+use attractor_core::analysis::tangent::Tangent;
+use attractor_core::map::piecewise::PiecewiseLinear;
+use attractor_core::rng::{Rng, Stream};
+use attractor_core::series::{Series, mean_and_sd};
+use attractor_core::system::integrate::IntegrateError;
+
+use crate::generate::{self, GenerateError, GeneratedFrom};
+use crate::model_file::Reconstruction;
+
+/// What to look for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request {
+    /// The longest period of cycles.
+    pub cycles: usize,
+    /// How long to look for fixed points and cycles, in seconds.
+    pub seconds: f64,
+    /// Steps of the orbit, at least [`BLOCKS`], after a tenth as many that do not count.
+    pub steps: usize,
+    /// Threads of the search.
+    pub threads: usize,
+    /// Seed of the search.
+    pub seed: u64,
+}
+
+/// A model taken apart.
+pub struct Anatomy {
+    /// What was looked for.
+    pub request: Request,
+    /// Where the orbit started.
+    pub start: GeneratedFrom,
+    /// The first step that was not finite, from 0.
+    pub diverged_at: Option<usize>,
+    /// The free orbit behind its transient, rows of M, as far as it is finite; the first million of them.
+    pub orbit: Vec<f64>,
+    /// Exponents per step; none if the orbit diverges.
+    pub lyapunov: Option<Spectrum>,
+    /// Fixed points, then cycles of period 2, 3, …
+    pub periodic: Vec<Found>,
+    /// The constant input that fixed points and cycles belong to.
+    pub input: Vec<f64>,
+    /// The regions of the orbit; none if the map is smooth.
+    pub regions: Option<Regions>,
+    /// The orbit as the attractor; none if it diverges.
+    pub attractor: Option<Attractor>,
+}
+
+/// Linear regions of a model.
+pub struct Regions {
+    /// Planes on which the slope changes, and how many regions they can bound.
+    pub planes: usize,
+    /// The largest possible number of regions.
+    pub at_most: f64,
+    /// What the orbit visits.
+    pub itinerary: Itinerary,
+}
+
+/// Takes a model apart.
+pub fn dissect(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+    request: &Request,
+) -> Result<Anatomy, GenerateError> {
+    let model = &reconstruction.model;
+    let (x, start) = generate::start(reconstruction, data)?;
+    let inputs = generate::inputs(reconstruction, data)?;
+    let (theta, _) = model.parameters();
+    let mut z = vec![0.0; model.architecture().dims.latent];
+    model.initial_states().infer(&x, &mut z);
+    let (orbit, diverged_at) = free_orbit(model.map(), &theta, &z, &inputs, request.steps);
+    let plan = LyapunovPlan {
+        transient: request.steps / 10,
+        intervals: request.steps,
+        ..LyapunovPlan::full(z.len())
+    };
+    let spectrum = lyapunov_of_map(model.map(), &theta, &z, &inputs, &plan);
+    let diverged_at = diverged_at.or(match spectrum {
+        Err(IntegrateError::Diverged { time }) => Some(time as usize + 1),
+        _ => None,
+    });
+    let input = mean_input(&inputs, model.architecture().dims.inputs);
+    let form = model.map().piecewise(&theta);
+    let form = form.map(|form| form.under(&input));
+    let smooth = FixedInput {
+        map: model.map(),
+        theta: &theta,
+        s: &input,
+    };
+    let begun = Instant::now();
+    let limit = Duration::try_from_secs_f64(request.seconds).unwrap_or(Duration::MAX);
+    let expired = || begun.elapsed() >= limit;
+    let periodic = match &form {
+        Some(form) => {
+            let points = [orbit.as_slice(), &states(reconstruction, data)?].concat();
+            of_hinges(form, &points, request, &expired)
+        }
+        None => of_smooth(&smooth, &orbit, request, &expired),
+    };
+    let is_bounded = diverged_at.is_none();
+    Ok(Anatomy {
+        lyapunov: spectrum.ok(),
+        attractor: is_bounded.then(|| Attractor::new(&orbit, z.len())),
+        regions: form.as_ref().map(|form| Regions::of(form, &orbit)),
+        request: *request,
+        start,
+        diverged_at,
+        orbit,
+        periodic,
+        input,
+    })
+}
+
+impl Regions {
+    fn of(form: &PiecewiseLinear, orbit: &[f64]) -> Regions {
+        Regions {
+            planes: form.hinges(),
+            at_most: Cells::new(form).at_most(),
+            itinerary: Itinerary::of(form, orbit),
+        }
+    }
+}
+
+fn mean_input(inputs: &[f64], k: usize) -> Vec<f64> {
+    let column = |i: usize| inputs.iter().skip(i).step_by(k).copied();
+    (0..k).map(|i| mean_and_sd(column(i)).0).collect()
+}
+
+/// Rows of the orbit that are kept; exponents are those of all its steps.
+const KEPT: usize = 1_000_000;
+
+/// The orbit behind its transient, and the step at which it diverges.
+fn free_orbit(
+    map: &dyn attractor_core::map::Map,
+    theta: &[f64],
+    z: &[f64],
+    inputs: &[f64],
+    steps: usize,
+) -> (Vec<f64>, Option<usize>) {
+    let (m, k) = (map.dims().latent, map.dims().inputs);
+    let rows = (inputs.len() / k.max(1)).max(1);
+    let (transient, steps) = (steps / 10, steps.min(KEPT));
+    let mut tangent = Tangent::new(map, theta);
+    let mut jac = vec![0.0; m * m];
+    let mut z = z.to_vec();
+    let mut orbit = Vec::with_capacity(steps * m);
+    for step in 0..transient + steps {
+        if step == transient {
+            orbit.clear();
+        }
+        if orbit.len() < steps * m {
+            orbit.extend_from_slice(&z);
+        }
+        let s = &inputs[step % rows * k..][..k];
+        tangent.advance(&mut z, s, &mut jac);
+        if z.iter().any(|v| !v.is_finite()) {
+            // In its transient an orbit that ends is all there is.
+            return (orbit, Some(step + 1));
+        }
+    }
+    (orbit, None)
+}
+
+/// The states that the model infers from data; none without data.
+fn states(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+) -> Result<Vec<f64>, GenerateError> {
+    let Some(data) = data else {
+        return Ok(Vec::new());
+    };
+    let stretch = generate::longest_stretch(reconstruction, data, 1)?;
+    let infer = reconstruction.model.initial_states();
+    let dim = reconstruction.model.architecture().dims.latent;
+    let mut states = Vec::new();
+    for x in stretch.iter().flat_map(Series::rows) {
+        let mut z = vec![0.0; dim];
+        infer.infer(x, &mut z);
+        states.extend(z);
+    }
+    Ok(states)
+}
+
+/// Points of the orbit that searches start from; beyond 1e6 an orbit is already diverging.
+fn starts(orbit: &[f64], dim: usize, count: usize) -> Vec<f64> {
+    let rows = orbit.chunks_exact(dim);
+    let every = rows.len().div_ceil(count).max(1);
+    let near = rows.filter(|z| z.iter().all(|v| v.abs() < 1e6));
+    near.step_by(every).flatten().copied().collect()
+}
+
+fn of_hinges(
+    form: &PiecewiseLinear,
+    points: &[f64],
+    request: &Request,
+    expired: Expired<'_>,
+) -> Vec<Found> {
+    let effort = Effort {
+        threads: request.threads,
+        seed: request.seed,
+        ..Effort::default()
+    };
+    let near = starts(points, form.dim, points.len() / form.dim);
+    let pool = Pool::of_points(near, form.dim);
+    (1..=request.cycles.max(1))
+        .map(|period| cycles_of_period(form, period, &pool, &effort, expired))
+        .collect()
+}
+
+/// Newton's method from points of the orbit, and from as many scattered about it.
+fn of_smooth(
+    map: &FixedInput<'_>,
+    orbit: &[f64],
+    request: &Request,
+    expired: Expired<'_>,
+) -> Vec<Found> {
+    let dim = map.map.dims().latent;
+    let mut points = starts(orbit, dim, 200);
+    let mut rng = Rng::new(request.seed, Stream::MonteCarlo);
+    // An orbit that rests has no spread.
+    let spread = |i: usize| match mean_and_sd(points.iter().skip(i).step_by(dim).copied()).1 {
+        sd if sd > 1e-3 => sd,
+        _ => 1.0,
+    };
+    let spread: Vec<f64> = (0..dim).map(spread).collect();
+    let scattered = points.iter().enumerate();
+    let scattered: Vec<f64> = scattered
+        .map(|(e, z)| z + 2.0 * spread[e % dim] * rng.normal())
+        .collect();
+    points.extend(scattered);
+    points.extend(vec![0.0; dim]);
+    (1..=request.cycles.max(1))
+        .map(|period| newton(map, period, &points, expired))
+        .collect()
+}
+
+impl Request {
+    /// The fewest steps of an orbit.
+    pub const FEWEST_STEPS: usize = BLOCKS;
+}

@@ -1,0 +1,135 @@
+//! `attractor analyze RUN|MODEL`: a trained model taken apart.
+
+mod text;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::anatomy::{self, Anatomy, Request, dissect, tables, to_json};
+use attractor::experiment::threads;
+use attractor::generate::GeneratedFrom;
+use attractor::run::Run;
+use clap::Args;
+
+use super::whole;
+use crate::reading::Reading;
+
+/// Take a model apart: exponents, fixed points, cycles and linear regions
+///
+/// Exponents and regions are those of a free orbit. Fixed points are all there are where the linear regions can be
+/// enumerated, and are searched for elsewhere; a line says which. The exit code is 1 if the orbit diverges.
+#[derive(Debug, Args)]
+pub(crate) struct Analyze {
+    /// Folder of a run, or a model file
+    #[arg(value_name = "RUN|MODEL")]
+    model: PathBuf,
+    /// Data whose first row is where to start, and whose inputs drive the model [default: the training data's]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Longest period of cycles to look for; 1 for fixed points alone
+    #[arg(long, value_name = "K", default_value_t = 3, allow_negative_numbers = true, value_parser = period)]
+    cycles: usize,
+    /// How long to look for fixed points and cycles
+    #[arg(long, value_name = "N", default_value_t = 30.0, allow_negative_numbers = true, value_parser = seconds)]
+    seconds: f64,
+    /// Steps of the free orbit, after a tenth as many that do not count
+    #[arg(long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true, value_parser = steps)]
+    steps: usize,
+    /// Seed of the search for cycles
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>)]
+    seed: u64,
+    /// Worker threads, 0 for all cores; the result does not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
+    threads: usize,
+    /// Folder to write tables (CSV) into: regions and transitions, and with --data gradients under forcing
+    #[arg(long, value_name = "FOLDER")]
+    tables: Option<PathBuf>,
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Analyze {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let reconstruction = Run::open(&self.model)?.reconstruction;
+        let data = self.data.as_ref();
+        let data = data.map(|path| self.reading.read(path)).transpose()?;
+        if let Some(folder) = &self.tables {
+            // A folder that cannot be made is a mistake to be told before the work.
+            anatomy::prepare(folder)?;
+        }
+        let anatomy = dissect(&reconstruction, data.as_ref(), &self.request())?;
+        match self.json {
+            true => writeln!(out, "{:#}", to_json(&anatomy, &reconstruction))?,
+            false => text::write(&anatomy, &reconstruction, out)?,
+        }
+        out.flush()?;
+        self.notes(&anatomy)?;
+        if let Some(folder) = &self.tables {
+            let done = tables(&anatomy, &reconstruction, data.as_ref(), folder)?;
+            let mut notes = io::stderr().lock();
+            for (name, needs) in &done.missing {
+                writeln!(notes, "note: no {name}: it needs {needs}")?;
+            }
+            let count = attractor::inspect::count(done.written.len(), "table");
+            writeln!(notes, "wrote {count}: {}", folder.display())?;
+        }
+        Ok(match anatomy.diverged_at {
+            Some(_) => ExitCode::from(crate::OUTCOME),
+            None => ExitCode::SUCCESS,
+        })
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            cycles: self.cycles,
+            seconds: self.seconds,
+            steps: self.steps,
+            threads: threads(self.threads),
+            seed: self.seed,
+        }
+    }
+
+    fn notes(&self, anatomy: &Anatomy) -> Result<(), Error> {
+        let mut notes = io::stderr().lock();
+        if anatomy.start == GeneratedFrom::Zero {
+            writeln!(
+                notes,
+                "note: the model does not say where to start: the orbit starts from zeros"
+            )?;
+        }
+        if let Some(step) = anatomy.diverged_at {
+            writeln!(
+                notes,
+                "note: the orbit diverges at step {step}: no exponents"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn steps(text: &str) -> Result<usize, String> {
+    let fewest = Request::FEWEST_STEPS;
+    let steps = text.parse().ok();
+    steps
+        .filter(|steps| (fewest..=1_000_000_000).contains(steps))
+        .ok_or_else(|| format!("expected a whole number from {fewest} to 1000000000"))
+}
+
+fn period(text: &str) -> Result<usize, String> {
+    let period = text.parse().ok();
+    period
+        .filter(|period| (1..=1000).contains(period))
+        .ok_or_else(|| "expected a whole number from 1 to 1000".to_string())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok();
+    seconds
+        .filter(|&seconds: &f64| seconds >= 0.0)
+        .ok_or_else(|| "expected a number of at least 0".to_string())
+}

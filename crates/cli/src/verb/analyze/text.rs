@@ -1,0 +1,172 @@
+//! An anatomy in words and tables.
+
+use std::io::{self, Write};
+
+use attractor::analysis::cycles::{Cycle, Found, Proof};
+use attractor::anatomy::{Anatomy, observe, per};
+use attractor::inspect::{count, figure};
+use attractor::linalg::complex::Complex;
+use attractor::model_file::Reconstruction;
+
+use super::super::lyapunov;
+use crate::table;
+
+/// Cycles of one period that are printed; all are in the JSON document.
+const PRINTED: usize = 12;
+
+/// Channels of a point that are printed.
+const CHANNELS: usize = 6;
+
+pub(super) fn write(
+    anatomy: &Anatomy,
+    reconstruction: &Reconstruction,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let architecture = reconstruction.model.architecture();
+    writeln!(
+        out,
+        "{}, {}",
+        architecture.info.entry.id,
+        count(architecture.dims.latent, "latent state")
+    )?;
+    exponents(anatomy, reconstruction, out)?;
+    for (found, period) in anatomy.periodic.iter().zip(1..) {
+        periodic(found, period, anatomy, reconstruction, out)?;
+    }
+    regions(anatomy, out)
+}
+
+fn exponents(
+    anatomy: &Anatomy,
+    reconstruction: &Reconstruction,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Some(spectrum) = &anatomy.lyapunov else {
+        return Ok(());
+    };
+    let (dt, per) = per(&reconstruction.card.step);
+    let per = if per == "time" { "unit of time" } else { &per };
+    let steps = count(anatomy.request.steps, "step");
+    writeln!(out, "\nLyapunov exponents per {per}, over {steps}")?;
+    table::write(out, &lyapunov::rows(&spectrum.per_time(dt)))?;
+    let dim = spectrum.exponents.len();
+    if let (Some(volume), Some(gap)) = (spectrum.mean_log_det, spectrum.imbalance(dim)) {
+        let sum = figure(volume / dt);
+        writeln!(
+            out,
+            "  sum {sum}, within {} of the mean log-determinant",
+            figure(gap / dt)
+        )?;
+    }
+    writeln!(
+        out,
+        "  Kaplan–Yorke dimension {}",
+        figure(spectrum.kaplan_yorke())
+    )
+}
+
+fn periodic(
+    found: &Found,
+    period: usize,
+    anatomy: &Anatomy,
+    reconstruction: &Reconstruction,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let what = match period {
+        1 => "fixed point".to_string(),
+        _ => format!("{period}-cycle"),
+    };
+    writeln!(
+        out,
+        "\n{}, {}",
+        count(found.cycles.len(), &what),
+        proof(found, period)
+    )?;
+    let printed = found.cycles.iter().take(PRINTED);
+    let rows = printed.map(|cycle| row(cycle, anatomy, reconstruction));
+    table::write(out, &rows.collect::<Vec<_>>())?;
+    if found.cycles.len() > PRINTED {
+        writeln!(
+            out,
+            "  and {} more, in the JSON document",
+            found.cycles.len() - PRINTED
+        )?;
+    }
+    Ok(())
+}
+
+/// How the list came about.
+fn proof(found: &Found, period: usize) -> String {
+    let tried = match period {
+        1 => format!("{} regions", found.tried),
+        _ => format!("{} sequences of regions", found.tried),
+    };
+    match found.proof {
+        Proof::Complete if found.tried == 1 => "proven complete: there is one region".to_string(),
+        Proof::Complete => format!("proven complete: all {tried} tried"),
+        Proof::Degenerate => format!(
+            "all {tried} tried, but {} singular: there may be a continuum",
+            if found.singular == 1 {
+                "1 is".to_string()
+            } else {
+                format!("{} are", found.singular)
+            }
+        ),
+        Proof::Interrupted => format!("time was up after {tried}: there may be more"),
+        Proof::Searched => "found by a search: there may be more".to_string(),
+    }
+}
+
+fn row(cycle: &Cycle, anatomy: &Anatomy, reconstruction: &Reconstruction) -> [String; 4] {
+    let x = observe(reconstruction, &cycle.points[0]);
+    let mut point: Vec<String> = x.iter().take(CHANNELS).map(|&v| figure(v)).collect();
+    if x.len() > CHANNELS {
+        point.push("…".to_string());
+    }
+    let multipliers = cycle.multipliers.iter().take(CHANNELS).map(complex);
+    let multipliers: Vec<String> = multipliers.collect();
+    let mut place = Vec::new();
+    match anatomy.attractor.as_ref().map(|a| a.has_all(&cycle.points)) {
+        Some(true) => place.push("on the attractor"),
+        Some(false) => place.push("off the attractor"),
+        None => {}
+    }
+    if cycle.is_on_border {
+        place.push("on a border of regions");
+    }
+    [
+        format!("({})", point.join(", ")),
+        format!("{} ({})", cycle.kind().name(), cycle.leading().name()),
+        format!("multipliers {}", multipliers.join(", ")),
+        place.join(", "),
+    ]
+}
+
+fn complex(m: &Complex) -> String {
+    match m.im {
+        0.0 => figure(m.re),
+        im if im > 0.0 => format!("{}+{}i", figure(m.re), figure(im)),
+        im => format!("{}−{}i", figure(m.re), figure(-im)),
+    }
+}
+
+fn regions(anatomy: &Anatomy, out: &mut dyn Write) -> io::Result<()> {
+    let Some(regions) = &anatomy.regions else {
+        return writeln!(out, "\nno linear regions: the model is smooth");
+    };
+    let itinerary = &regions.itinerary;
+    let total = itinerary.symbols.len().max(1) as f64;
+    let first = itinerary.visits.first().map_or(0.0, |&n| n as f64 / total);
+    writeln!(
+        out,
+        "\n{} visited of at most {}; the most visited has {} % of the steps",
+        count(itinerary.regions.len(), "linear region"),
+        figure(regions.at_most),
+        figure(100.0 * first)
+    )?;
+    let effective = figure(2f64.powf(itinerary.entropy()));
+    writeln!(
+        out,
+        "  {effective} of equal weight would have the same entropy"
+    )
+}

@@ -1,0 +1,348 @@
+//! `attractor analyze`, `export` and `lyapunov`, run as a user runs them.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn attractor(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_attractor"))
+        .current_dir(folder)
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap()
+}
+
+/// What a command that ends with this code says on standard output and on standard error.
+fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
+    let output = attractor(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
+}
+
+fn document(folder: &Path, arguments: &str, code: i32) -> Value {
+    serde_json::from_str(&said(folder, arguments, code).0).unwrap()
+}
+
+/// A model file `m.safetensors` as other programs write them, in F64.
+fn model(folder: &Path, name: &str, tensors: &[(&str, &[usize], &[f64])]) {
+    let mut header = serde_json::json!({ "__metadata__": { "model": name } });
+    let mut data = Vec::new();
+    for (tensor, shape, values) in tensors {
+        let start = data.len();
+        data.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+        header[*tensor] = serde_json::json!({
+            "dtype": "F64", "shape": shape, "data_offsets": [start, data.len()],
+        });
+    }
+    let header = header.to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    fs::write(folder.join("m.safetensors"), bytes).unwrap();
+}
+
+/// z ← a z + h with one latent state.
+fn line(folder: &Path, a: f64, h: f64) {
+    let tensors: [(&str, &[usize], &[f64]); 3] =
+        [("A", &[1], &[a]), ("W", &[1, 1], &[0.0]), ("h", &[1], &[h])];
+    model(folder, "plrnn", &tensors);
+}
+
+/// A run `r` on a recording `l.csv`.
+fn trained() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 600 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    let train = "train l.csv --out r --quiet --epochs 4 --window 30 --hidden 12 --lr 5e-3";
+    said(folder.path(), train, 0);
+    folder
+}
+
+#[test]
+fn a_line_has_its_fixed_point_and_its_exponent() {
+    let folder = TempDir::new().unwrap();
+    line(folder.path(), 0.5, 1.0);
+    let found = document(
+        folder.path(),
+        "analyze m.safetensors --json --steps 1000",
+        0,
+    );
+    let point = &found["fixed_points"][0];
+    assert_eq!(point["point"], serde_json::json!([2.0]));
+    assert_eq!(point["multipliers"], serde_json::json!([[0.5, 0.0]]));
+    assert_eq!(
+        (&point["kind"], &point["complete"]),
+        (&"stable".into(), &true.into())
+    );
+    assert_eq!(point["on_attractor"], true);
+    assert_eq!(found["fixed_points_complete"], true);
+    assert_eq!(found["lyapunov"]["per"], "step");
+    let exponent = found["lyapunov"]["exponents"][0].as_f64().unwrap();
+    // The mean of 1000 equal logarithms.
+    assert!((exponent - 0.5f64.ln()).abs() < 1e-12, "{exponent}");
+    assert_eq!(found["kaplan_yorke"], 0.0);
+    assert_eq!(found["orbit"]["start"], "zero");
+    let (text, notes) = said(folder.path(), "analyze m.safetensors --steps 1000", 0);
+    assert!(
+        text.contains("1 fixed point, proven complete: there is one region"),
+        "{text}"
+    );
+    assert!(notes.contains("starts from zeros"), "{notes}");
+}
+
+#[test]
+fn an_orbit_that_diverges_leaves_the_fixed_points() {
+    let folder = TempDir::new().unwrap();
+    line(folder.path(), 2.0, 1.0);
+    let found = document(folder.path(), "analyze m.safetensors --json", 1);
+    assert!(found["lyapunov"].is_null() && found["kaplan_yorke"].is_null());
+    assert!(found["orbit"]["diverged_at"].as_u64().unwrap() > 900);
+    assert_eq!(found["fixed_points"][0]["point"], serde_json::json!([-1.0]));
+    assert_eq!(found["fixed_points"][0]["kind"], "repeller");
+    let (_, notes) = said(folder.path(), "analyze m.safetensors", 1);
+    assert!(
+        notes.contains("note: the orbit diverges at step 1024: no exponents"),
+        "{notes}"
+    );
+}
+
+/// The tent map 1 − 2|x| has two fixed points and one 2-cycle, (0.2, 0.6).
+#[test]
+fn cycles_stand_by_their_period() {
+    let folder = TempDir::new().unwrap();
+    let tensors: [(&str, &[usize], &[f64]); 5] = [
+        ("A", &[1], &[0.0]),
+        ("W1", &[1, 2], &[-2.0, -2.0]),
+        ("h1", &[1], &[1.0]),
+        ("W2", &[2, 1], &[1.0, -1.0]),
+        ("h2", &[2], &[0.0, 0.0]),
+    ];
+    model(folder.path(), "shallow-plrnn", &tensors);
+    let found = document(
+        folder.path(),
+        "analyze m.safetensors --json --steps 500 --cycles 4",
+        0,
+    );
+    let count = |key: &str| found["cycles"][key].as_array().unwrap().len();
+    assert_eq!(found["fixed_points"].as_array().unwrap().len(), 2);
+    assert_eq!((count("2"), count("3"), count("4")), (1, 2, 3));
+    let points = serde_json::json!(found["cycles"]["2"][0]["points"]);
+    let x = |i: usize| points[i][0].as_f64().unwrap();
+    assert!(
+        (x(0) + 0.2).abs() < 1e-12 && (x(1) - 0.6).abs() < 1e-12,
+        "{points}"
+    );
+    assert_eq!(found["cycles_complete"]["3"], true);
+}
+
+#[test]
+fn a_trained_model_is_taken_apart() {
+    let folder = trained();
+    let request = "analyze r --json --steps 2000 --cycles 2 --data l.csv --tables t";
+    let found = document(folder.path(), request, 0);
+    assert_eq!(found["lyapunov"]["exponents"].as_array().unwrap().len(), 3);
+    assert_eq!(found["lyapunov"]["per"], "time");
+    let errors = found["lyapunov"]["standard_errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 3);
+    let sum = |key: &str| found["lyapunov"][key].as_f64().unwrap();
+    // Rounding of 2000 logarithms, over a step of 0.01.
+    assert!((sum("sum") - sum("mean_log_det")).abs() < 1e-8);
+    assert_eq!(found["fixed_points_complete"], true);
+    assert_eq!(found["orbit"]["start"], "data");
+    let visits = found["regions"]["visits"].as_array().unwrap();
+    let total: u64 = visits.iter().map(|v| v.as_u64().unwrap()).sum();
+    assert_eq!(total, 2000);
+    let norms = fs::read_to_string(folder.path().join("t/jacobian_norms.csv")).unwrap();
+    assert_eq!(norms.lines().count(), 201);
+    assert!(norms.starts_with("t,alpha0,alpha0.05,"), "{norms}");
+    assert_eq!(fs::read_dir(folder.path().join("t")).unwrap().count(), 8);
+    let again = document(
+        folder.path(),
+        &request.replace("--tables t", "--threads 3"),
+        0,
+    );
+    assert_eq!(found, again);
+}
+
+#[test]
+fn tables_that_need_data_are_told() {
+    let folder = trained();
+    let (_, notes) = said(
+        folder.path(),
+        "analyze r --steps 500 --cycles 1 --tables t",
+        0,
+    );
+    assert!(
+        notes.contains("note: no jacobian_norms.csv: it needs data"),
+        "{notes}"
+    );
+    assert!(notes.contains("wrote 5 tables: t"), "{notes}");
+    fs::write(folder.path().join("file"), "").unwrap();
+    let (_, error) = said(folder.path(), "analyze r --tables file", 2);
+    assert!(error.contains("error: cannot write: "), "{error}");
+}
+
+#[test]
+fn mistakes_are_told_before_the_work() {
+    let folder = trained();
+    let cases = [
+        ("analyze nothing", "no such run or model: nothing"),
+        ("analyze l.csv", "not a safetensors file"),
+        ("analyze r --cycles 0", "from 1 to 1000"),
+        ("analyze r --steps 19", "from 20 to"),
+        ("analyze r --seconds nan", "at least 0"),
+        ("analyze r --seconds -1", "at least 0"),
+        (
+            "analyze r --data l.csv --state x",
+            "the model has 3 channels",
+        ),
+        (
+            "export r --as plrnn --out p",
+            "unit 1 looks at more than one latent state",
+        ),
+        (
+            "export r --as tanh-shallow-plrnn --out p",
+            "has no form as `tanh-shallow-plrnn`",
+        ),
+        ("export r --as shallow-plrnn --out no/p", "no such folder"),
+        (
+            "export r/model.safetensors --as shallow-plrnn --out r/model.safetensors",
+            "the one to read",
+        ),
+        ("lyapunov lorenz", "no system is named `lorenz`"),
+        ("lyapunov lorenz63 --steps 10", "at least 200"),
+        ("lyapunov lorenz63 --set rh=1", "unknown"),
+    ];
+    for (arguments, message) in cases {
+        let (_, error) = said(folder.path(), arguments, 2);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+}
+
+/// Clipped units become two plain ones each, and the orbit stays the same but for single precision.
+#[test]
+fn an_exported_model_is_the_same_map() {
+    let folder = trained();
+    let (_, notes) = said(
+        folder.path(),
+        "export r --as shallow-plrnn --out p.safetensors",
+        0,
+    );
+    assert!(
+        notes.contains("wrote shallow-plrnn: latent 3, hidden 24: p.safetensors"),
+        "{notes}"
+    );
+    let orbit = |model: &str| said(folder.path(), &format!("generate {model} --steps 20"), 0).0;
+    let numbers = |text: &str| -> Vec<f64> {
+        let cells = text.lines().skip(1).flat_map(|line| line.split(','));
+        cells.map(|cell| cell.parse().unwrap()).collect()
+    };
+    let (one, other) = (numbers(&orbit("r")), numbers(&orbit("p.safetensors")));
+    // The same products in f64, added in another order.
+    assert!(
+        one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-12),
+        "{one:?} {other:?}"
+    );
+    let same = |file: &str| {
+        let found = document(
+            folder.path(),
+            &format!("analyze {file} --json --steps 100 --cycles 1"),
+            0,
+        );
+        found["fixed_points"].as_array().unwrap().len()
+    };
+    assert_eq!(same("r"), same("p.safetensors"));
+}
+
+#[test]
+fn a_driven_model_needs_its_inputs() {
+    let folder = TempDir::new().unwrap();
+    let tensors: [(&str, &[usize], &[f64]); 4] = [
+        ("A", &[1], &[0.5]),
+        ("W", &[1, 1], &[0.0]),
+        ("h", &[1], &[0.0]),
+        ("C", &[1, 1], &[1.0]),
+    ];
+    model(folder.path(), "plrnn", &tensors);
+    let (_, error) = said(folder.path(), "analyze m.safetensors", 2);
+    assert!(
+        error.contains("1 external input") && error.contains("--data"),
+        "{error}"
+    );
+    let rows: String = (0..50)
+        .map(|i| format!("{},{}\n", 0.1, 1 + 2 * (i % 2)))
+        .collect();
+    fs::write(folder.path().join("d.csv"), format!("x,u\n{rows}")).unwrap();
+    let found = document(
+        folder.path(),
+        "analyze m.safetensors --data d.csv --input u --json --steps 100",
+        0,
+    );
+    // The mean input is 2:  z = 0.5 z + 2.
+    assert_eq!(found["input"], serde_json::json!([2.0]));
+    let point = found["fixed_points"][0]["point"][0].as_f64().unwrap();
+    assert!((point - 4.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_smooth_model_has_fixed_points_but_no_regions() {
+    let folder = TempDir::new().unwrap();
+    let tensors: [(&str, &[usize], &[f64]); 5] = [
+        ("A", &[1], &[0.0]),
+        ("W1", &[1, 1], &[2.0]),
+        ("h1", &[1], &[0.0]),
+        ("W2", &[1, 1], &[1.0]),
+        ("h2", &[1], &[0.0]),
+    ];
+    model(folder.path(), "tanh-shallow-plrnn", &tensors);
+    let found = document(
+        folder.path(),
+        "analyze m.safetensors --json --steps 100 --cycles 1",
+        0,
+    );
+    assert!(found["regions"].is_null());
+    assert_eq!(found["fixed_points_complete"], false);
+    // z = 2 tanh z: the roots are 0 and ±1.9150080481545.
+    let points = found["fixed_points"].as_array().unwrap();
+    let points: Vec<f64> = points
+        .iter()
+        .map(|p| p["point"][0].as_f64().unwrap())
+        .collect();
+    let expected = [-1.9150080481545, 0.0, 1.9150080481545];
+    assert_eq!(points.len(), 3);
+    assert!(
+        points
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a - b).abs() < 1e-9),
+        "{points:?}"
+    );
+}
+
+#[test]
+fn the_henon_map_has_the_exponents_of_the_literature() {
+    let folder = TempDir::new().unwrap();
+    let found = document(folder.path(), "lyapunov henon --json --steps 50000", 0);
+    let exponent = found["lyapunov"]["exponents"][0].as_f64().unwrap();
+    let error = found["lyapunov"]["standard_errors"][0].as_f64().unwrap();
+    // Sprott (2003): 0.41922.
+    assert!((exponent - 0.41922).abs() < 4.0 * error + 1e-5);
+    let sum = found["lyapunov"]["sum"].as_f64().unwrap();
+    assert!((sum - 0.3f64.ln()).abs() < 1e-9);
+    let (text, _) = said(folder.path(), "lyapunov lorenz63 --steps 2000", 0);
+    assert!(
+        text.contains("per unit of time") && text.contains("sum -13.67"),
+        "{text}"
+    );
+    let (text, _) = said(folder.path(), "lyapunov lorenz96 --steps 200 --count 2", 0);
+    assert!(text.contains("2 of 20"), "{text}");
+    said(folder.path(), "lyapunov henon --set a=9", 1);
+}
