@@ -12,10 +12,14 @@
 mod gram;
 mod lanes;
 mod product;
+mod spectral;
 
-pub(crate) use gram::{Groups, Place, add_rows, gram, gram_diagonal, lane_sums, reduce};
+pub(crate) use gram::{
+    Groups, Place, add_rows, gram, gram_diagonal, gram_symmetric, lane_sums, reduce,
+};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
 pub(crate) use product::{Packed, multiply, multiply_many};
+pub(crate) use spectral::SpectralNorm;
 
 pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat, SimdMask};
 pub(crate) use fearless_simd::{Select, Simd};

@@ -285,12 +285,10 @@ impl Job<'_> {
         worker::norm_of_batch::<K, Lanes8>(self, &make, theta, starts)
     }
 
-    /// Lanes a vector: sixteen where registers are that wide and no thread would be left idle. Norms are found for
-    /// all lanes of a vector together, so that adaptive forcing has eight whatever the number of threads.
+    /// Lanes a vector: sixteen where registers are that wide and no thread would be left idle.
     fn width(self) -> usize {
         let packs = self.plan.batch.div_ceil(Lanes16::WIDTH);
-        let adaptive = self.plan.adaptation.is_some();
-        if self.plan.isa == Isa::Avx512 && packs >= self.plan.threads && !adaptive {
+        if self.plan.isa == Isa::Avx512 && packs >= self.plan.threads {
             Lanes16::WIDTH
         } else {
             GROUP

@@ -72,6 +72,34 @@ pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: (&[P], usize), a: (&[P], usize
     );
 }
 
+/// sums[j][i] = Σ_t a[t][i] a[t][j], lane by lane: blocks on one side of the diagonal, then their mirror images.
+#[inline(always)]
+pub(crate) fn gram_symmetric<S: Simd, P: Lanes>(simd: S, a: (&[P], usize), sums: &mut [P]) {
+    let width = a.1;
+    sums.fill(P::ZERO);
+    let mut j = 0;
+    while j < width {
+        let wide = if width - j >= 3 { 3 } else { 1 };
+        let mut i = j;
+        while i < width {
+            i += match (width - i, wide) {
+                (1, 3) => block::<S, P, 1, 3>(simd, a, a, (i, j), sums),
+                (2, 3) => block::<S, P, 2, 3>(simd, a, a, (i, j), sums),
+                (3, 3) => block::<S, P, 3, 3>(simd, a, a, (i, j), sums),
+                (_, 3) => block::<S, P, 4, 3>(simd, a, a, (i, j), sums),
+                (1, _) => block::<S, P, 1, 1>(simd, a, a, (i, j), sums),
+                _ => block::<S, P, 2, 1>(simd, a, a, (i, j), sums),
+            };
+        }
+        j += wide;
+    }
+    for j in 1..width {
+        for i in 0..j {
+            sums[j * width + i] = sums[i * width + j];
+        }
+    }
+}
+
 /// The block of sums from (i, j) on; gives back its height.
 #[inline(always)]
 fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(

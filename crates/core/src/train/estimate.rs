@@ -2,14 +2,13 @@
 //! side by side, and their norms.
 //!
 //! From one step to the next few units change their slope, so that J_t follows from J_{t−1} by as many products of a
-//! column and a row. Its largest singular value is that of the power method on JᵀJ, started where that of J_{t−1}
-//! ended. The mean Jacobian needs the mean slopes alone.
+//! column and a row. The mean Jacobian needs the mean slopes alone.
 
 use crate::forcing::alpha::{Estimator, Jacobians, Norm};
 use crate::kernel::{Factors, Kernel};
 use crate::map::Dims;
 use crate::observation::ObservationLanes;
-use crate::simd::{Lanes, Simd, SimdBase, SimdFloat, SimdMask, Task};
+use crate::simd::{Lanes, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm, Task};
 
 use super::sweep::Sweep;
 
@@ -22,9 +21,11 @@ pub(super) struct Estimation<P> {
     slopes: Vec<P>,
     /// Mean slopes over a window, U.
     mean: Vec<P>,
+    /// Units whose slope changed, with room for all.
+    changed: Vec<usize>,
     /// J, M × M.
     jac: Vec<P>,
-    power: Power<P>,
+    spectral: SpectralNorm<P>,
     /// All Jacobians of a window in f64, for the logarithms alone.
     sequences: Vec<Vec<f64>>,
 }
@@ -38,8 +39,9 @@ impl<P: Lanes> Estimation<P> {
             factors: Factors::new(dims, kernel),
             slopes: vec![P::ZERO; kernel.units()],
             mean: vec![P::ZERO; kernel.units()],
+            changed: Vec::with_capacity(kernel.units()),
             jac: vec![P::ZERO; dim * dim],
-            power: Power::new(dim),
+            spectral: SpectralNorm::new(dim),
             sequences: vec![Vec::new(); P::WIDTH],
         }
     }
@@ -49,10 +51,8 @@ impl<P: Lanes> Estimation<P> {
         kernel.factors(theta, &mut self.factors);
     }
 
-    /// J ← diag(A), the Jacobian where all slopes are zero. Nothing is left of what other windows left here, so that
-    /// the result does not depend on the threads' shares.
+    /// J ← diag(A), the Jacobian where all slopes are zero.
     fn restart(&mut self) {
-        self.power.v.fill(P::ZERO);
         self.slopes.fill(P::ZERO);
         self.jac.fill(P::ZERO);
         for (i, &a) in self.factors.a.iter().enumerate() {
@@ -60,33 +60,112 @@ impl<P: Lanes> Estimation<P> {
         }
     }
 
-    /// J for new slopes; gives back whether it changed.
+    /// J for new slopes; gives back whether it may have changed. A small one is made anew.
     fn follow<S: Simd>(&mut self, simd: S, slopes: &[P]) -> bool {
         simd.vectorize(
             #[inline(always)]
-            || self.follow_inlined(simd, slopes),
+            || {
+                match self.dim {
+                    1 => self.gather::<S, 1>(simd, slopes),
+                    2 => self.gather::<S, 2>(simd, slopes),
+                    3 => self.gather::<S, 3>(simd, slopes),
+                    _ => return self.follow_changes(simd, slopes),
+                }
+                true
+            },
         )
     }
 
     #[inline(always)]
-    fn follow_inlined<S: Simd>(&mut self, simd: S, slopes: &[P]) -> bool {
-        let mut changed = false;
+    fn follow_changes<S: Simd>(&mut self, simd: S, slopes: &[P]) -> bool {
+        self.changed.clear();
         for (u, (before, slope)) in self.slopes.iter_mut().zip(slopes).enumerate() {
             let (old, new) = (before.load(simd), slope.load(simd));
             if old.simd_eq(new).all_true() {
                 continue;
             }
-            (changed, *before) = (true, *slope);
-            let weights = &self.factors.weights[u * self.dim..][..self.dim];
-            let direction = &self.factors.directions[u * self.dim..][..self.dim];
-            for (row, &w) in self.jac.chunks_exact_mut(self.dim).zip(weights) {
-                let step = (new - old) * P::Vector::splat(simd, w);
-                for (jac, &d) in row.iter_mut().zip(direction) {
-                    jac.store(step.mul_add(P::Vector::splat(simd, d), jac.load(simd)));
+            // Its place is free: what was there is in `old`.
+            before.store(new - old);
+            self.changed.push(u);
+        }
+        let changed = std::mem::take(&mut self.changed);
+        let (fours, rest) = changed.as_chunks::<4>();
+        fours.iter().for_each(|units| self.turn(simd, units));
+        rest.iter().for_each(|&unit| self.turn(simd, &[unit]));
+        for &u in &changed {
+            self.slopes[u] = slopes[u];
+        }
+        self.changed = changed;
+        !self.changed.is_empty()
+    }
+
+    /// J ← J + Σ_u change_u w_u d_uᵀ for U units whose change stands in the place of their slope.
+    #[inline(always)]
+    fn turn<S: Simd, const U: usize>(&mut self, simd: S, units: &[usize; U]) {
+        let dim = self.dim;
+        let Factors {
+            weights,
+            directions,
+            ..
+        } = &self.factors;
+        let weights = units.map(|u| &weights[u * dim..][..dim]);
+        let directions = units.map(|u| &directions[u * dim..][..dim]);
+        let mut changes = [P::Vector::splat(simd, 0.0); U];
+        for u in 0..U {
+            changes[u] = self.slopes[units[u]].load(simd);
+        }
+        let mut pairs = self.jac.chunks_exact_mut(2 * dim);
+        for (i, rows) in pairs.by_ref().enumerate() {
+            let (first, second) = rows.split_at_mut(dim);
+            let mut steps = [changes; 2];
+            for u in 0..U {
+                steps[0][u] = changes[u] * P::Vector::splat(simd, weights[u][2 * i]);
+                steps[1][u] = changes[u] * P::Vector::splat(simd, weights[u][2 * i + 1]);
+            }
+            for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                let (mut a, mut b) = (first.load(simd), second.load(simd));
+                for u in 0..U {
+                    let direction = P::Vector::splat(simd, directions[u][j]);
+                    a = steps[0][u].mul_add(direction, a);
+                    b = steps[1][u].mul_add(direction, b);
+                }
+                first.store(a);
+                second.store(b);
+            }
+        }
+        for (j, jac) in pairs.into_remainder().iter_mut().enumerate() {
+            let mut sum = jac.load(simd);
+            for u in 0..U {
+                let step = changes[u] * P::Vector::splat(simd, weights[u][dim - 1]);
+                sum = step.mul_add(P::Vector::splat(simd, directions[u][j]), sum);
+            }
+            jac.store(sum);
+        }
+    }
+
+    /// J from all slopes, its entries in registers.
+    #[inline(always)]
+    fn gather<S: Simd, const M: usize>(&mut self, simd: S, slopes: &[P]) {
+        let mut jac = [[P::Vector::splat(simd, 0.0); M]; M];
+        for (i, &a) in self.factors.a.iter().enumerate() {
+            jac[i][i] = P::Vector::splat(simd, a);
+        }
+        let (weights, _) = self.factors.weights.as_chunks::<M>();
+        let (directions, _) = self.factors.directions.as_chunks::<M>();
+        for ((slope, weights), directions) in slopes.iter().zip(weights).zip(directions) {
+            let slope = slope.load(simd);
+            for i in 0..M {
+                let step = slope * P::Vector::splat(simd, weights[i]);
+                for j in 0..M {
+                    jac[i][j] = step.mul_add(P::Vector::splat(simd, directions[j]), jac[i][j]);
                 }
             }
         }
-        changed
+        for i in 0..M {
+            for j in 0..M {
+                self.jac[i * M + j].store(jac[i][j]);
+            }
+        }
     }
 }
 
@@ -163,7 +242,7 @@ impl<P: Lanes> Estimate<'_, P> {
         estimation.restart();
         estimation.follow(simd, &mean);
         estimation.mean = mean;
-        estimation.power.norm(simd, &estimation.jac)
+        estimation.spectral.of(simd, &estimation.jac)
     }
 
     /// max_t ‖J_t‖ by lane.
@@ -184,28 +263,22 @@ impl<P: Lanes> Estimate<'_, P> {
     /// exp(mean_t ln ‖J_t‖) by lane.
     #[inline(always)]
     fn mean_norm<S: Simd>(&mut self, simd: S) -> P {
-        let mut sums = [(0.0f64, 0.0f64); WIDEST];
+        let mut means = [GeometricMean::default(); WIDEST];
         self.walk(
             simd,
             #[inline(always)]
             |norm, counted| {
-                for (lane, (sum, rows)) in sums[..P::WIDTH].iter_mut().enumerate() {
-                    if counted.lanes()[lane] > 0.0 {
-                        *sum += f64::from(norm.lanes()[lane]).ln();
-                        *rows += 1.0;
-                    }
+                let lanes = norm.lanes().iter().zip(counted.lanes());
+                for (mean, (&norm, _)) in means.iter_mut().zip(lanes).filter(|m| *m.1.1 > 0.0) {
+                    mean.add(norm);
                 }
             },
         );
-        let mut means = P::ZERO;
-        for (mean, (sum, rows)) in means.lanes_mut().iter_mut().zip(sums) {
-            *mean = if rows > 0.0 {
-                (sum / rows).exp() as f32
-            } else {
-                0.0
-            };
+        let mut norms = P::ZERO;
+        for (norm, mean) in norms.lanes_mut().iter_mut().zip(means) {
+            *norm = mean.value();
         }
-        means
+        norms
     }
 
     /// Calls `each` with ‖J_t‖ and whether the row counts, for every step.
@@ -216,8 +289,8 @@ impl<P: Lanes> Estimate<'_, P> {
         self.estimation.restart();
         for (t, slopes) in self.sweep.tape.g.chunks_exact(units).enumerate() {
             if self.estimation.follow(simd, slopes) || t == 0 {
-                let Estimation { power, jac, .. } = &mut *self.estimation;
-                norm = power.norm(simd, jac);
+                let Estimation { spectral, jac, .. } = &mut *self.estimation;
+                norm = spectral.of(simd, jac);
             }
             each(&norm, self.sweep.counted(t));
         }
@@ -248,122 +321,52 @@ impl<P: Lanes> Estimate<'_, P> {
     }
 }
 
+/// exp(mean ln x), with a logarithm for every fourth factor: four of f32 fit into f64.
+#[derive(Debug, Clone, Copy)]
+struct GeometricMean {
+    product: f64,
+    logarithms: f64,
+    count: u32,
+}
+
+impl Default for GeometricMean {
+    fn default() -> GeometricMean {
+        GeometricMean {
+            product: 1.0,
+            logarithms: 0.0,
+            count: 0,
+        }
+    }
+}
+
+impl GeometricMean {
+    #[inline(always)]
+    fn add(&mut self, factor: f32) {
+        self.product *= f64::from(factor);
+        self.count += 1;
+        if self.count.is_multiple_of(4) {
+            self.logarithms += self.product.ln();
+            self.product = 1.0;
+        }
+    }
+
+    /// 0 of no factors.
+    fn value(self) -> f32 {
+        match self.count {
+            0 => 0.0,
+            count => ((self.logarithms + self.product.ln()) / f64::from(count)).exp() as f32,
+        }
+    }
+}
+
+/// Lanes of the widest vector.
+const WIDEST: usize = 16;
+
 /// The largest norm of all lanes.
 fn largest<P: Lanes>(norms: P) -> Norm {
     let kappa = norms.lanes().iter().copied().fold(0.0, f32::max);
     Norm {
         kappa: f64::from(kappa),
         fallbacks: 0,
-    }
-}
-
-/// The power method on JᵀJ, lane by lane.
-struct Power<P> {
-    /// The right vector, M, where the last one ended.
-    v: Vec<P>,
-    /// J v, M.
-    u: Vec<P>,
-    /// What is mixed into a start, so that it is not orthogonal to the vector that is sought.
-    start: Vec<f32>,
-}
-
-/// Of a start, how much is new.
-const FRESH: f32 = 0.05;
-
-/// A norm is found once what further rounds can add is below this share of it.
-const PRECISION: f32 = 2e-5;
-
-/// Additions below this share of a norm are rounding.
-const ROUNDING: f32 = 5e-7;
-
-/// Lanes of the widest vector.
-const WIDEST: usize = 16;
-
-/// The most rounds. Where these do not suffice, the two largest singular values are alike to one part in a thousand.
-const ROUNDS: usize = 200;
-
-impl<P: Lanes> Power<P> {
-    fn new(dim: usize) -> Power<P> {
-        // Multiples of an irrational number: no symmetry.
-        let start = (1..=dim).map(|i| (i as f64 * 5f64.sqrt()).fract() as f32 - 0.3);
-        Power {
-            v: vec![P::ZERO; dim],
-            u: vec![P::ZERO; dim],
-            start: start.collect(),
-        }
-    }
-
-    /// σ_max of J by lane. Rounds add less and less, by a factor that tends to (σ₂/σ₁)²: the last two additions tell
-    /// what all further ones sum up to.
-    fn norm<S: Simd>(&mut self, simd: S, jac: &[P]) -> P {
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                let mut norm = P::ZERO;
-                norm.store(self.norm_inlined(simd, jac));
-                norm
-            },
-        )
-    }
-
-    #[inline(always)]
-    fn norm_inlined<S: Simd>(&mut self, simd: S, jac: &[P]) -> P::Vector<S> {
-        for (v, &start) in self.v.iter_mut().zip(&self.start) {
-            v.store(v.load(simd) + P::Vector::splat(simd, FRESH * start));
-        }
-        self.normalize(simd);
-        let mut norm = self.round(simd, jac);
-        let zero = P::Vector::splat(simd, 0.0);
-        let mut added = zero;
-        for _ in 1..ROUNDS {
-            let next = self.round(simd, jac);
-            let (last, now) = (added, next - norm);
-            (norm, added) = (next, now);
-            // now·r/(1 − r) > ε σ with r = now/last, free of divisions, and now is more than rounding.
-            let far = (now * now).simd_gt(P::Vector::splat(simd, PRECISION) * norm * (last - now));
-            let moving = now.simd_gt(P::Vector::splat(simd, ROUNDING) * norm);
-            if (far & moving).all_false() {
-                break;
-            }
-        }
-        norm
-    }
-
-    /// u = J v, v ← Jᵀ u / ‖Jᵀ u‖; gives back ‖u‖ = ‖J v‖.
-    #[inline(always)]
-    fn round<S: Simd>(&mut self, simd: S, jac: &[P]) -> P::Vector<S> {
-        let dim = self.v.len();
-        let mut square = P::Vector::splat(simd, 0.0);
-        for (u, row) in self.u.iter_mut().zip(jac.chunks_exact(dim)) {
-            let mut sum = P::Vector::splat(simd, 0.0);
-            for (jac, v) in row.iter().zip(&self.v) {
-                sum = jac.load(simd).mul_add(v.load(simd), sum);
-            }
-            u.store(sum);
-            square = sum.mul_add(sum, square);
-        }
-        self.v.fill(P::ZERO);
-        for (u, row) in self.u.iter().zip(jac.chunks_exact(dim)) {
-            let u = u.load(simd);
-            for (v, jac) in self.v.iter_mut().zip(row) {
-                v.store(jac.load(simd).mul_add(u, v.load(simd)));
-            }
-        }
-        self.normalize(simd);
-        square.sqrt()
-    }
-
-    /// v ← v/‖v‖; a vector of zeros stays so.
-    #[inline(always)]
-    fn normalize<S: Simd>(&mut self, simd: S) {
-        let mut square = P::Vector::splat(simd, f32::MIN_POSITIVE);
-        for v in &self.v {
-            let v = v.load(simd);
-            square = v.mul_add(v, square);
-        }
-        let scale = P::Vector::splat(simd, 1.0) / square.sqrt();
-        for v in &mut self.v {
-            v.store(v.load(simd) * scale);
-        }
     }
 }

@@ -139,6 +139,8 @@ struct Worker<'a, K, P> {
     /// The last estimate of this epoch.
     norm: Option<Norm>,
     starts: Vec<usize>,
+    /// The pack whose windows are in the sweep's lanes, as they were loaded.
+    loaded: Option<usize>,
     gradient: Vec<f32>,
     state: State,
     windows_rng: Rng,
@@ -202,6 +204,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             estimation,
             norm: None,
             starts: vec![0; plan.batch],
+            loaded: None,
             gradient: vec![0.0; shared.gradient_len()],
             shared,
             state: from,
@@ -277,6 +280,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
 
     /// Draws the windows of a batch, the same on every worker.
     fn draw(&mut self) {
+        self.loaded = None;
         for start in &mut self.starts {
             *start = self.job.windows.draw(&mut self.windows_rng);
         }
@@ -305,6 +309,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         for i in 0..self.packs.len() {
             let pack = self.packs[i];
             self.load(pack);
+            self.loaded = Some(pack);
             let slopes = Slopes {
                 kernel: &self.shared.kernel,
                 observation: &self.shared.observation,
@@ -341,9 +346,12 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
 
     /// Sweeps this worker's packs, then gathers the gradient of the whole batch.
     fn gradient(&mut self, exchange: &Exchange) -> Measured {
-        for i in 0..self.packs.len() {
+        // The last one first: an estimate has left it loaded.
+        for i in (0..self.packs.len()).rev() {
             let pack = self.packs[i];
-            self.load(pack);
+            if self.loaded.take() != Some(pack) {
+                self.load(pack);
+            }
             self.sweep_pack(pack, &mut exchange.write(self.state.update, pack));
         }
         exchange.meet();
