@@ -218,6 +218,11 @@ fn what_cannot_be_compared_is_a_mistake() {
         "holes.csv",
         "`x2` of the generated series is missing in row 58",
     );
+}
+
+#[test]
+fn mistyped_settings_are_told() {
+    let folder = orbits();
     let measure = "measure --truth a.csv --generated b.csv";
     for (flags, expected) in [
         (
@@ -285,6 +290,27 @@ fn a_score_that_does_not_exist_is_null_and_says_why() {
         table.contains("d_stsp: no row of the generated series lies in the box"),
         "{table}"
     );
+}
+
+#[test]
+fn the_shortest_series_have_what_scores_they_can() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("three.csv"), "1,2\n3,4\n5,1\n").unwrap();
+    let found = document(
+        folder.path(),
+        "measure --truth three.csv --generated three.csv",
+    );
+    assert_eq!(found["d_stsp"]["value"], 0.0);
+    let why = "the truth has too few different points for a scaling range";
+    assert_eq!(found["correlation_dimension"]["why"], why);
+    assert_eq!(found["correlation_dimension"]["chance"], Value::Null);
+    fs::write(folder.path().join("one.csv"), "1,2\n").unwrap();
+    let (_, told) = said(
+        folder.path(),
+        "measure --truth one.csv --generated one.csv",
+        2,
+    );
+    assert!(told.contains("error: 2 rows needed, found 1"), "{told}");
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl Default for Options {
 
 /// A truth that orbits are compared with.
 pub trait Against: Send + Sync {
-    /// How far a generated orbit is from the truth.
+    /// How far a generated orbit of finite numbers, with the channels of the truth, is from it.
     fn judge(&self, generated: Rows<'_>) -> Result<Estimate, MeasureError>;
 }
 

@@ -68,7 +68,7 @@ pub fn levels(
     let mut found = Vec::new();
     for info in MEASURES {
         match info.judges {
-            Judges::Orbit(prepare) => found.extend(data.of_orbits(info, prepare)?),
+            Judges::Orbit(prepare) => found.extend(data.of_orbits(info, prepare)),
             Judges::Forecasts(forecast) => found.push(data.of_forecasts(info, forecast)),
         }
     }
@@ -84,13 +84,12 @@ struct Data<'a> {
 }
 
 impl Data<'_> {
-    fn of_orbits(
-        &self,
-        info: &MeasureInfo,
-        prepare: Prepare,
-    ) -> Result<Option<Level>, MeasureError> {
-        let Some(against) = prepare(self.truth, self.options)? else {
-            return Ok(None);
+    fn of_orbits(&self, info: &MeasureInfo, prepare: Prepare) -> Option<Level> {
+        let against = match prepare(self.truth, self.options) {
+            Ok(Some(against)) => against,
+            Ok(None) => return None,
+            // What one measure cannot make of the truth is no matter of the others.
+            Err(_) => return Some(level(info, None, Vec::new())),
         };
         let value = |against: &dyn Against, rows: Rows<'_>| Some(against.judge(rows).ok()?.value);
         let floor = match self.others {
@@ -108,7 +107,7 @@ impl Data<'_> {
         let surrogates = self.surrogates.iter();
         let values = surrogates
             .map(|&(kind, rows)| (Some(kind), kind.name(), value(against.as_ref(), rows)));
-        Ok(Some(level(info, floor, values.collect())))
+        Some(level(info, floor, values.collect()))
     }
 
     fn of_forecasts(&self, info: &MeasureInfo, forecast: Forecast) -> Level {
