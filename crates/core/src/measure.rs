@@ -410,3 +410,16 @@ fn constant_channel(rows: Rows<'_>) -> Option<usize> {
     let first = rows.row(0);
     (0..rows.dim()).find(|&i| rows.column(i).all(|v| v == first[i]))
 }
+
+/// ‖a − b‖², summed four by four so that terms do not wait for one another.
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..4 {
+            sums[i] += (a[i] - b[i]) * (a[i] - b[i]);
+        }
+    }
+    let rest = rest_a.iter().zip(rest_b).map(|(a, b)| (a - b) * (a - b));
+    sums.iter().sum::<f64>() + rest.sum::<f64>()
+}
