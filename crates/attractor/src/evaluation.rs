@@ -32,6 +32,8 @@ pub struct Request {
     pub options: Options,
     /// The system that the truth is from, if it is known: floors are then those of other true orbits.
     pub system: Option<String>,
+    /// Its parameters that differ from the defaults, name and value.
+    pub set: Vec<(String, String)>,
     /// The largest Lyapunov exponent per unit of time; else the system's.
     pub lyapunov: Option<f64>,
     /// Orbits from other rows of the data than the first.

@@ -37,7 +37,7 @@ impl Kind {
 pub struct Entry {
     /// What kind of thing it is.
     pub kind: Kind,
-    /// Its name, as typed: lower case, words joined by `-`.
+    /// Its name, as typed: lower case, words joined by `-`, those of measures by `_`, as in JSON.
     pub id: &'static str,
     /// One line without a final period.
     pub summary: &'static str,

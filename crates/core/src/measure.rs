@@ -139,7 +139,7 @@ impl Default for Options {
 
 /// A truth that orbits are compared with.
 pub trait Against: Send + Sync {
-    /// How far a generated orbit is from the truth.
+    /// How far a generated orbit of finite numbers, with the channels of the truth, is from it.
     fn judge(&self, generated: Rows<'_>) -> Result<Estimate, MeasureError>;
 }
 
@@ -409,4 +409,17 @@ fn spread(truth: Rows<'_>) -> Result<Vec<(f64, f64)>, MeasureError> {
 fn constant_channel(rows: Rows<'_>) -> Option<usize> {
     let first = rows.row(0);
     (0..rows.dim()).find(|&i| rows.column(i).all(|v| v == first[i]))
+}
+
+/// ‖a − b‖², summed four by four so that terms do not wait for one another.
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..4 {
+            sums[i] += (a[i] - b[i]) * (a[i] - b[i]);
+        }
+    }
+    let rest = rest_a.iter().zip(rest_b).map(|(a, b)| (a - b) * (a - b));
+    sums.iter().sum::<f64>() + rest.sum::<f64>()
 }

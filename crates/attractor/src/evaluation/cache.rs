@@ -39,24 +39,7 @@ impl Cache {
     /// In the user's cache folder: `ATTRACTOR_CACHE`, else `attractor` where the system keeps such files. Where there is
     /// none, in `otherwise`.
     pub fn of_user(otherwise: Option<&Path>) -> Cache {
-        let folder = |name: &str| {
-            env::var_os(name)
-                .filter(|v| !v.is_empty())
-                .map(PathBuf::from)
-        };
-        let own = folder("XDG_CACHE_HOME")
-            .or_else(|| folder("LOCALAPPDATA"))
-            .or_else(|| {
-                folder("HOME").map(|home| {
-                    home.join(if cfg!(target_os = "macos") {
-                        "Library/Caches"
-                    } else {
-                        ".cache"
-                    })
-                })
-            })
-            .map(|path| path.join("attractor"));
-        let found = folder("ATTRACTOR_CACHE").or(own);
+        let found = folder_in("ATTRACTOR_CACHE").or_else(system_folder);
         Cache {
             folder: found.or_else(|| otherwise.map(Path::to_path_buf)),
         }
@@ -87,6 +70,23 @@ impl Cache {
         let _ = fs::create_dir_all(folder);
         let _ = store::write_whole(&folder.join(&key.0), |out| writeln!(out, "{document:#}"));
     }
+}
+
+/// The folder that an environment variable names.
+fn folder_in(variable: &str) -> Option<PathBuf> {
+    let value = env::var_os(variable).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
+/// Our folder where this system keeps what can be computed again.
+fn system_folder() -> Option<PathBuf> {
+    let in_home = match cfg!(target_os = "macos") {
+        true => "Library/Caches",
+        false => ".cache",
+    };
+    let home = || folder_in("HOME").map(|home| home.join(in_home));
+    let folder = folder_in("XDG_CACHE_HOME").or_else(|| folder_in("LOCALAPPDATA"));
+    folder.or_else(home).map(|folder| folder.join("attractor"))
 }
 
 fn to_json(level: &Level) -> Value {

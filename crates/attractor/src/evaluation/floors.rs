@@ -25,7 +25,7 @@ pub(super) fn add(
     );
     let known = request.system.as_ref();
     let simulation = known
-        .map(|system| simulation(system, truth, step))
+        .map(|system| simulation(system, &request.set, truth, step))
         .transpose()?;
     let found = match cache.find(&key) {
         Some(found) => found,
@@ -56,13 +56,14 @@ pub(super) fn check(
 ) -> Result<Option<SimulationRequest>, EvaluationError> {
     let known = request.system.as_ref();
     known
-        .map(|system| simulation(system, truth, step))
+        .map(|system| simulation(system, &request.set, truth, step))
         .transpose()
 }
 
 /// Sampled as the truth, after a quarter of its length.
 fn simulation(
     system: &str,
+    set: &[(String, String)],
     truth: Rows<'_>,
     step: &Step,
 ) -> Result<SimulationRequest, EvaluationError> {
@@ -72,6 +73,7 @@ fn simulation(
         // A step of 1 without a unit is that of data that do not say.
         dt: (is_flow && *step != Step::default()).then_some(step.dt),
         transient: truth.len() / 4,
+        set: set.to_vec(),
         ..SimulationRequest::new(system, truth.len())
     };
     let expected = Simulation::check(&request)?.first_row()?.dim_obs();

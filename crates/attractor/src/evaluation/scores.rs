@@ -6,7 +6,7 @@ use attractor_core::measure::valid_time::{Forecasts, ValidTime};
 use attractor_core::measure::{Estimate, Forecast, Judges, MEASURES, Options, Prepare, Rows};
 use attractor_core::model::Model;
 use attractor_core::series::Step;
-use attractor_core::system::{Time, find};
+use attractor_core::system::{Known, Time, find};
 
 use super::data::Stretch;
 use super::{EvaluationError, OverStarts, Request, Score, Starts, ValidTimeDetails};
@@ -105,12 +105,21 @@ fn exponent(request: &Request) -> Result<Option<f64>, EvaluationError> {
     match (request.lyapunov, &request.system) {
         (Some(found), _) if found > 0.0 && found.is_finite() => Ok(Some(found)),
         (Some(found), _) => Err(EvaluationError::Exponent { found }),
-        (None, Some(system)) => Ok(find(system)
-            .and_then(|info| info.known.first())
-            .map(|known| known.exponents[0])
-            .filter(|&exponent| exponent > 0.0)),
+        (None, Some(system)) => Ok(known_exponent(system, &request.set)),
         (None, None) => Ok(None),
     }
+}
+
+/// The largest exponent in the literature for just these parameters, if it is positive.
+fn known_exponent(system: &str, set: &[(String, String)]) -> Option<f64> {
+    let same = |known: &&Known| {
+        let given = set
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        given.eq(known.set.iter().copied())
+    };
+    let known = find(system)?.known.iter().find(same)?;
+    Some(known.exponents[0]).filter(|&exponent| exponent > 0.0)
 }
 
 fn details(

@@ -14,7 +14,7 @@ use attractor::run::Run;
 use attractor::settings::Settings;
 use clap::Args;
 
-use super::whole;
+use super::{assignment, whole};
 use crate::reading::Reading;
 use crate::scores;
 
@@ -45,6 +45,9 @@ pub(crate) struct Evaluate {
     /// The system that the data are from: floors are then those of other true orbits
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
+    /// A parameter of the system, as in `--set rho=24.5`; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, requires = "system")]
+    set: Vec<(String, String)>,
     /// Largest Lyapunov exponent per unit of time, to give valid times in Lyapunov times [default: the system's]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lyapunov: Option<f64>,
@@ -84,6 +87,7 @@ impl Evaluate {
         Ok(Request {
             options: Options::new(&Settings::resolve(SETTINGS, given)?),
             system: self.system.clone(),
+            set: self.set.clone(),
             lyapunov: self.lyapunov,
             other_starts: self.starts - 1,
             levels: match self.no_floors {

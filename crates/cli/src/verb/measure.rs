@@ -11,6 +11,7 @@ use attractor::measure::{Options, SEED, SETTINGS};
 use attractor::settings::Settings;
 use clap::Args;
 
+use super::assignment;
 use crate::reading::Reading;
 use crate::scores;
 
@@ -29,6 +30,9 @@ pub(crate) struct Measure {
     /// The system that the truth is from: floors are then those of other true orbits
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
+    /// A parameter of the system, as in `--set rho=24.5`; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, requires = "system")]
+    set: Vec<(String, String)>,
     #[arg(long, value_name = "BOX", help = BOX.about, default_value = BOX.default)]
     r#box: String,
     #[arg(long, value_name = "N", help = SEED.about, default_value = SEED.default, allow_negative_numbers = true)]
@@ -62,6 +66,7 @@ impl Measure {
         Ok(Request {
             options: Options::new(&Settings::resolve(SETTINGS, given)?),
             system: self.system.clone(),
+            set: self.set.clone(),
             levels: match self.no_floors {
                 true => Levels::LeftOut,
                 false => Levels::Shown,

@@ -9,7 +9,10 @@
 //! 1986). As a measure, |D₂(orbit) − D₂(truth)|.
 
 use super::surrogate::Surrogate;
-use super::{Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, Side, spread};
+use super::{
+    Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, Side, spread,
+    squared_distance,
+};
 use crate::catalogue::{Entry, Kind};
 
 /// The difference of dimensions in the list.
@@ -95,7 +98,7 @@ pub fn correlation_sum(rows: Rows<'_>, moments: &[(f64, f64)]) -> CorrelationSum
     let mut bins = vec![0u64; (f64::INFINITY.to_bits() >> SHIFT) as usize + 1];
     for (i, a) in points.chunks_exact(n).enumerate().skip(apart) {
         for b in points.chunks_exact(n).take(i + 1 - apart) {
-            let squares: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+            let squares = squared_distance(a, b);
             bins[(squares.to_bits() >> SHIFT) as usize] += 1;
         }
     }

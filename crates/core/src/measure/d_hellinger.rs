@@ -62,7 +62,7 @@ impl Spectra {
             });
         }
         let moments = generated.moments();
-        let still = |&i: &usize| !(moments[i].1 > STILL * self.sd[i]);
+        let still = |&i: &usize| moments[i].1 <= STILL * self.sd[i];
         if let Some(channel) = (0..self.sd.len()).find(still) {
             return Err(MeasureError::Constant {
                 side: Side::Generated,

@@ -15,7 +15,7 @@ pub(crate) trait FreeRun {
     fn width(&self) -> usize;
 
     /// Infers initial states from an observation a lane; lanes beyond those given keep what they had.
-    fn start<'a>(&mut self, rows: &mut dyn Iterator<Item = &'a [f64]>);
+    fn start(&mut self, rows: &mut dyn Iterator<Item = &[f64]>);
 
     /// Goes on by `steps` steps, each lane driven by `steps` rows of inputs (none without inputs), and returns what is
     /// seen of the last `seen` of them: `[step][channel][lane]`.
@@ -98,7 +98,7 @@ impl<K: Kernel, P: Lanes> FreeRun for LaneRun<K, P> {
         P::WIDTH
     }
 
-    fn start<'a>(&mut self, rows: &mut dyn Iterator<Item = &'a [f64]>) {
+    fn start(&mut self, rows: &mut dyn Iterator<Item = &[f64]>) {
         for (lane, row) in rows.take(P::WIDTH).enumerate() {
             let features = self.x.iter_mut().zip(row);
             features.for_each(|(x, &v)| x.lanes_mut()[lane] = v as f32);

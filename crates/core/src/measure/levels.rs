@@ -68,7 +68,7 @@ pub fn levels(
     let mut found = Vec::new();
     for info in MEASURES {
         match info.judges {
-            Judges::Orbit(prepare) => found.extend(data.of_orbits(info, prepare)?),
+            Judges::Orbit(prepare) => found.extend(data.of_orbits(info, prepare)),
             Judges::Forecasts(forecast) => found.push(data.of_forecasts(info, forecast)),
         }
     }
@@ -84,52 +84,47 @@ struct Data<'a> {
 }
 
 impl Data<'_> {
-    fn of_orbits(
-        &self,
-        info: &MeasureInfo,
-        prepare: Prepare,
-    ) -> Result<Option<Level>, MeasureError> {
-        let Some(against) = prepare(self.truth, self.options)? else {
-            return Ok(None);
-        };
-        let value = |against: &dyn Against, rows: Rows<'_>| Some(against.judge(rows).ok()?.value);
-        let floor = match self.others {
-            [] => {
-                let (first, second) = self.truth.halves();
-                let halves = prepare(first, self.options).ok().flatten();
-                halves.and_then(|against| value(against.as_ref(), second))
-            }
-            others => {
-                let values = others.iter().map(|&rows| value(against.as_ref(), rows));
-                let values: Option<Vec<f64>> = values.collect();
-                values.map(|mut values| median(&mut values))
-            }
+    fn of_orbits(&self, info: &MeasureInfo, prepare: Prepare) -> Option<Level> {
+        let against = match prepare(self.truth, self.options) {
+            Ok(Some(against)) => against,
+            Ok(None) => return None,
+            // What one measure cannot make of the truth is no matter of the others.
+            Err(_) => return Some(level(info, None, Vec::new())),
         };
         let surrogates = self.surrogates.iter();
         let values = surrogates
             .map(|&(kind, rows)| (Some(kind), kind.name(), value(against.as_ref(), rows)));
-        Ok(Some(level(info, floor, values.collect())))
+        let floor = match self.others {
+            [] => self.between_halves(prepare),
+            others => median_over(against.as_ref(), others),
+        };
+        Some(level(info, floor, values.collect()))
+    }
+
+    fn between_halves(&self, prepare: Prepare) -> Option<f64> {
+        let (first, second) = self.truth.halves();
+        let against = prepare(first, self.options).ok()??;
+        value(against.as_ref(), second)
     }
 
     fn of_forecasts(&self, info: &MeasureInfo, forecast: Forecast) -> Level {
         let named = |&(kind, rows): &(Surrogate, Rows<'_>)| {
-            let value = self.judge(forecast, self.truth, |t, i| rows.row(t + i));
+            let value = self.judge(forecast, |t, i| rows.row(t + i));
             (Some(kind), kind.name(), value)
         };
         let mut values: Vec<_> = self.surrogates.iter().map(named).collect();
-        let persistence = self.judge(forecast, self.truth, |t, _| self.truth.row(t));
+        let persistence = self.judge(forecast, |t, _| self.truth.row(t));
         values.push((None, PERSISTENCE, persistence));
         level(info, self.analogues(forecast), values)
     }
 
-    /// How well forecasts of all rows of a truth do.
+    /// How well forecasts of the truth do.
     fn judge<'a>(
         &self,
         forecast: Forecast,
-        truth: Rows<'_>,
         predict: impl Fn(usize, usize) -> &'a [f64],
     ) -> Option<f64> {
-        let n = self.options.pe_steps;
+        let (truth, n) = (self.truth, self.options.pe_steps);
         match forecast {
             Forecast::Error if truth.len() > n => {
                 let starts = 0..truth.len() - n;
@@ -176,6 +171,15 @@ impl Data<'_> {
         let predict = |t: usize, i: usize| library.row(library.nearest(asked.row(t), n) + i);
         Some(prediction_error_of(asked, n, starts, predict))
     }
+}
+
+fn value(against: &dyn Against, rows: Rows<'_>) -> Option<f64> {
+    against.judge(rows).ok().map(|estimate| estimate.value)
+}
+
+fn median_over(against: &dyn Against, orbits: &[Rows<'_>]) -> Option<f64> {
+    let values: Option<Vec<f64>> = orbits.iter().map(|&rows| value(against, rows)).collect();
+    values.map(|mut values| median(&mut values))
 }
 
 fn level(

@@ -12,6 +12,7 @@ use super::summary::median;
 use super::surrogate::Surrogate;
 use super::{
     Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, SEED, Side, spread,
+    squared_distance,
 };
 use crate::catalogue::{Entry, Kind};
 use crate::rng::{Rng, Stream};
@@ -117,10 +118,6 @@ fn distances(draw: &[f64], n: usize) -> Vec<f64> {
     pairs
         .map(|(i, j)| squared_distance(rows[i], rows[j]))
         .collect()
-}
-
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 #[cfg(test)]
