@@ -68,10 +68,12 @@ const TABLE: &[Adopted] = &[
         "serde_json",
         &[
             "crates/cli/src/",
+            "crates/attractor/src/anatomy/document.rs",
             "crates/attractor/src/inspection.rs",
             "crates/attractor/src/model_file.rs",
             "crates/attractor/src/model_file/",
             "crates/attractor/src/run.rs",
+            "crates/attractor/src/spectrum.rs",
             "xtask/src/deny.rs",
         ],
         "`--json`, what is stored beside a model, and what cargo says of itself",
