@@ -7,6 +7,9 @@
 //! | [`regions`] | which linear pieces does an orbit visit, in which order? |
 //! | [`conversion`] | which other model is the same map? |
 //! | [`gradients`] | how do gradients grow along a sequence under forcing? |
+//!
+//! They stand on [`arrangement`] (the cells between planes), [`stability`] (what multipliers mean), [`membership`]
+//! (whether a point is on an attractor) and [`tangent`] (a map and its Jacobian, many steps fast).
 
 pub mod arrangement;
 pub mod conversion;

@@ -69,6 +69,7 @@ const TABLE: &[Adopted] = &[
         &[
             "crates/cli/src/",
             "crates/attractor/src/evaluation/",
+            "crates/attractor/src/anatomy/document.rs",
             "crates/attractor/src/inspection.rs",
             "crates/attractor/src/model_file.rs",
             "crates/attractor/src/model_file/",
@@ -76,6 +77,7 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/run.rs",
             "crates/attractor/src/run/",
             "xtask/src/bench.rs",
+            "crates/attractor/src/spectrum.rs",
             "xtask/src/deny.rs",
         ],
         "`--json`, what is stored beside a model, and what cargo says of itself",

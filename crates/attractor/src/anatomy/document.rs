@@ -14,8 +14,8 @@ use crate::model_file::{Card, Reconstruction};
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
 
-/// Steps of the symbolic sequence in the document; `--tables` has all.
-const SYMBOLS: usize = 1000;
+/// Regions, transitions and steps of the symbolic sequence in the document; tables have all.
+const MOST: usize = 1000;
 
 /// The document. Numbers that do not exist, such as exponents of an orbit that diverges, are null.
 pub fn to_json(anatomy: &Anatomy, reconstruction: &Reconstruction) -> Value {
@@ -152,14 +152,16 @@ fn search(found: &Found) -> Value {
 
 fn regions(regions: &Regions) -> Value {
     let itinerary = &regions.itinerary;
-    let symbols = &itinerary.symbols[..itinerary.symbols.len().min(SYMBOLS)];
+    let mut transitions = itinerary.transitions();
+    transitions.sort_by_key(|&(_, _, times)| std::cmp::Reverse(times));
+    transitions.truncate(MOST);
     json!({
         "planes": regions.planes,
         "at_most": regions.at_most,
         "visited": itinerary.regions.len(),
         "entropy_bits": itinerary.entropy(),
-        "visits": itinerary.visits,
-        "transitions": itinerary.transitions(),
-        "symbols": symbols,
+        "visits": itinerary.visits.iter().take(MOST).collect::<Vec<_>>(),
+        "transitions": transitions,
+        "symbols": itinerary.symbols.iter().take(MOST).collect::<Vec<_>>(),
     })
 }

@@ -38,7 +38,7 @@ impl Default for Effort {
     }
 }
 
-/// The cells of a map, or a reason to do without.
+/// The cells into which the planes of a map cut its state space.
 pub struct Cells<'a> {
     map: &'a PiecewiseLinear,
     /// The hinges on planes that matter.

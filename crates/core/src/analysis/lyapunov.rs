@@ -172,8 +172,22 @@ fn of_map(
     })
 }
 
-/// The spectrum of the map whose Jacobian before each step `advance(number, jac)` writes.
+/// The spectrum of the map whose Jacobian before each step `advance(number, jac)` writes. Where the dimension is small
+/// it is a constant, so that all loops over it are unrolled.
 fn iterate(
+    dim: usize,
+    plan: &LyapunovPlan,
+    advance: impl FnMut(usize, &mut [f64]) -> Result<(), IntegrateError>,
+) -> Result<Spectrum, IntegrateError> {
+    match dim {
+        2 => iterate_in(2, plan, advance),
+        3 => iterate_in(3, plan, advance),
+        _ => iterate_in(dim, plan, advance),
+    }
+}
+
+#[inline(always)]
+fn iterate_in(
     dim: usize,
     plan: &LyapunovPlan,
     mut advance: impl FnMut(usize, &mut [f64]) -> Result<(), IntegrateError>,
@@ -181,22 +195,56 @@ fn iterate(
     let mut jac = vec![0.0; dim * dim];
     let mut w = first_vectors(plan.count, dim);
     let mut pushed = w.clone();
-    let (mut volume, mut counted) = (0.0, 0);
+    let mut volume = LogProduct::default();
+    let mut counted = 0u32;
     let spectrum = estimate(1.0, dim, plan, |step, stretch| {
         advance(step, &mut jac)?;
         push(&jac, &w, &mut pushed, dim);
         std::mem::swap(&mut w, &mut pushed);
         if step >= plan.transient {
-            volume += linalg::log_abs_determinant(&mut jac, dim);
+            linalg::pivots(&mut jac[..dim * dim], dim, |pivot| volume.push(pivot.abs()));
             counted += 1;
         }
         stretch(&mut w);
         Ok(())
     })?;
     Ok(Spectrum {
-        mean_log_det: Some(volume / f64::from(counted)),
+        mean_log_det: Some(volume.log() / f64::from(counted)),
         ..spectrum
     })
+}
+
+/// ln of a long product: logarithms are dear, so that one is taken of many factors together.
+#[derive(Debug, Clone, Copy)]
+struct LogProduct {
+    log: f64,
+    product: f64,
+}
+
+impl Default for LogProduct {
+    fn default() -> LogProduct {
+        LogProduct {
+            log: 0.0,
+            product: 1.0,
+        }
+    }
+}
+
+impl LogProduct {
+    #[inline(always)]
+    fn push(&mut self, factor: f64) {
+        let before = self.product;
+        self.product *= factor;
+        if !(1e-100..1e100).contains(&self.product) {
+            // One by one: together they may be beyond all numbers.
+            self.log += before.ln() + factor.ln();
+            self.product = 1.0;
+        }
+    }
+
+    fn log(self) -> f64 {
+        self.log + self.product.ln()
+    }
 }
 
 fn of_stepper(
@@ -244,6 +292,7 @@ fn first_vectors(count: usize, dim: usize) -> Vec<f64> {
 }
 
 /// w ← J w for every vector.
+#[inline(always)]
 fn push(jac: &[f64], w: &[f64], out: &mut [f64], dim: usize) {
     for (w, out) in w.chunks_exact(dim).zip(out.chunks_exact_mut(dim)) {
         for (row, out) in jac.chunks_exact(dim).zip(out) {
@@ -252,6 +301,7 @@ fn push(jac: &[f64], w: &[f64], out: &mut [f64], dim: usize) {
     }
 }
 
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -267,36 +317,40 @@ fn finite(x: &[f64], time: f64) -> Result<(), IntegrateError> {
 type Stretch<'a> = &'a mut dyn FnMut(&mut [f64]);
 
 /// Advances interval by interval, `advance(number, stretch)`, and averages the logarithms of growth.
+#[inline(always)]
 fn estimate(
     interval: f64,
     dim: usize,
     plan: &LyapunovPlan,
     mut advance: impl FnMut(usize, Stretch) -> Result<(), IntegrateError>,
 ) -> Result<Spectrum, IntegrateError> {
-    let mut unused = vec![0.0; plan.count];
+    let mut growth = vec![LogProduct::default(); plan.count];
     for step in 0..plan.transient {
-        advance(step, &mut |w| orthonormalize(w, dim, &mut unused))?;
+        advance(step, &mut |w| orthonormalize(w, dim, &mut growth))?;
     }
     let length = plan.intervals / BLOCKS;
-    let mut blocks = vec![vec![0.0; plan.count]; BLOCKS];
-    for (i, block) in blocks.iter_mut().enumerate() {
+    let time = length as f64 * interval;
+    let mut blocks = Vec::with_capacity(BLOCKS);
+    for i in 0..BLOCKS {
+        growth.fill(LogProduct::default());
         for step in 0..length {
             let number = plan.transient + i * length + step;
-            advance(number, &mut |w| orthonormalize(w, dim, block))?;
+            advance(number, &mut |w| orthonormalize(w, dim, &mut growth))?;
         }
-        let time = length as f64 * interval;
-        block.iter_mut().for_each(|sum| *sum /= time);
+        blocks.push(growth.iter().map(|g| g.log() / time).collect());
     }
     Ok(summarize(&blocks))
 }
 
-/// Gram and Schmidt's orthonormalisation, each vector against all before it, twice: once is not enough for vectors
-/// that have almost collapsed onto one. Adds ln R_jj to `logs`; R_jj = 0 counts as 1e-300.
-fn orthonormalize(w: &mut [f64], dim: usize, logs: &mut [f64]) {
-    for (j, log) in logs.iter_mut().enumerate() {
+/// Gram and Schmidt's orthonormalisation, each vector against all before it; once more if that took most of its length,
+/// and with it most digits. Pushes R_jj to `growth`; R_jj = 0 counts as 1e-300.
+#[inline(always)]
+fn orthonormalize(w: &mut [f64], dim: usize, growth: &mut [LogProduct]) {
+    for (j, growth) in growth.iter_mut().enumerate() {
         let (done, rest) = w.split_at_mut(j * dim);
         let vector = &mut rest[..dim];
-        for _ in 0..2 {
+        let mut before = dot(vector, vector);
+        loop {
             for earlier in done.chunks_exact(dim) {
                 let overlap = dot(earlier, vector);
                 vector
@@ -304,10 +358,18 @@ fn orthonormalize(w: &mut [f64], dim: usize, logs: &mut [f64]) {
                     .zip(earlier)
                     .for_each(|(v, e)| *v -= overlap * e);
             }
+            let after = dot(vector, vector);
+            // At most twice: a third time there is nothing left to take.
+            if j == 0 || after > 0.25 * before || before == 0.0 {
+                before = after;
+                break;
+            }
+            before = 0.0;
         }
-        let length = dot(vector, vector).sqrt().max(1e-300);
-        vector.iter_mut().for_each(|v| *v /= length);
-        *log += length.ln();
+        let length = before.sqrt().max(1e-300);
+        let scale = 1.0 / length;
+        vector.iter_mut().for_each(|v| *v *= scale);
+        growth.push(length);
     }
 }
 

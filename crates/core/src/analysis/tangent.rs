@@ -51,22 +51,25 @@ impl<'a> Tangent<'a> {
 /// After so many steps the Jacobian is summed afresh: rounding of some hundred additions is below 1e-13.
 const REFRESH: usize = 256;
 
-/// Hinges side by side, four in a group.
+/// Slabs side by side, four in a group.
 const GROUP: usize = 4;
 
+/// The map as slabs between parallel planes,  Σ w1 [φ(w2·z + h) − φ(w2·z + h')]:  a clipped unit is one, any other hinge
+/// has its second plane at infinity, h' = −∞.
 struct Hinged {
     map: PiecewiseLinear,
-    /// H, rounded up to whole groups; hinges that fill up are never open.
+    /// Number of slabs, rounded up to whole groups; those that fill up are never entered.
     width: usize,
     /// W2ᵀ, M × width.
     normals: Vec<f64>,
-    /// h2, width.
-    offsets: Vec<f64>,
+    /// h, then h', width each.
+    offsets: [Vec<f64>; 2],
     /// W1, M × width.
     weights: Vec<f64>,
-    /// W2 z + h2, then φ of it.
+    /// W2 z, then φ(W2 z + h) − φ(W2 z + h').
     u: Vec<f64>,
-    open: Vec<bool>,
+    /// The slope of each slab's value: 1 − 0, 0 − 1, or none.
+    slopes: Vec<f64>,
     jac: Vec<f64>,
     /// Steps since the Jacobian was summed afresh.
     age: usize,
@@ -75,79 +78,115 @@ struct Hinged {
 impl Hinged {
     fn new(map: PiecewiseLinear) -> Hinged {
         let (m, hinges) = (map.dim, map.hinges());
-        let width = hinges.next_multiple_of(GROUP);
+        let slabs = if is_clipped(&map) { hinges / 2 } else { hinges };
+        let width = slabs.next_multiple_of(GROUP);
         let mut normals = vec![0.0; m * width];
         let mut weights = vec![0.0; m * width];
         for i in 0..m {
-            for l in 0..hinges {
+            for l in 0..slabs {
                 normals[i * width + l] = map.w2[l * m + i];
                 weights[i * width + l] = map.w1[i * hinges + l];
             }
         }
-        let mut offsets = map.h2.clone();
-        offsets.resize(width, 0.0);
+        let mut first = map.h2[..slabs].to_vec();
+        let mut second = map.h2[slabs..].to_vec();
+        first.resize(width, f64::NEG_INFINITY);
+        second.resize(width, f64::NEG_INFINITY);
         Hinged {
             width,
             normals,
-            offsets,
+            offsets: [first, second],
             weights,
             u: vec![0.0; width],
-            open: vec![false; width],
+            slopes: vec![0.0; width],
             jac: vec![0.0; m * m],
             age: REFRESH,
             map,
         }
     }
 
+    /// Where the dimension is small it is a constant, so that all loops over it are unrolled.
     fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
+        match self.map.dim {
+            2 => self.advance_in(2, z, s, jac),
+            3 => self.advance_in(3, z, s, jac),
+            m => self.advance_in(m, z, s, jac),
+        }
+    }
+
+    #[inline(always)]
+    fn advance_in(&mut self, m: usize, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
+        let z = &mut z[..m];
         self.locate(z);
-        self.linearize();
-        jac.copy_from_slice(&self.jac);
+        self.linearize(m);
+        jac[..m * m].copy_from_slice(&self.jac[..m * m]);
         for (i, z) in z.iter_mut().enumerate() {
-            let from_input: f64 = self.map.c[i * s.len()..][..s.len()]
-                .iter()
-                .zip(s)
-                .map(|(c, s)| c * s)
-                .sum();
+            let c = &self.map.c[i * s.len()..][..s.len()];
+            let from_input: f64 = c.iter().zip(s).map(|(c, s)| c * s).sum();
             let hinged = dot(&self.weights[i * self.width..][..self.width], &self.u);
             *z = self.map.a[i] * *z + hinged + self.map.h1[i] + from_input;
         }
     }
 
-    /// u = W2 z + h2.
+    /// u = W2 z.
+    #[inline(always)]
     fn locate(&mut self, z: &[f64]) {
-        self.u.copy_from_slice(&self.offsets);
-        for (column, &z) in self.normals.chunks_exact(self.width).zip(z) {
+        let (first, rest) = self.normals.split_at(self.width);
+        self.u
+            .iter_mut()
+            .zip(first)
+            .for_each(|(u, w)| *u = w * z[0]);
+        for (column, &z) in rest.chunks_exact(self.width).zip(&z[1..]) {
             self.u.iter_mut().zip(column).for_each(|(u, w)| *u += w * z);
         }
     }
 
-    /// Moves J to the region of u, and replaces u by φ(u).
-    fn linearize(&mut self) {
+    /// Moves J to the region of u, and replaces u by the values of the slabs.
+    #[inline(always)]
+    fn linearize(&mut self, m: usize) {
         self.age += 1;
         if self.age > REFRESH {
             self.age = 0;
-            self.open.fill(false);
+            self.slopes.fill(0.0);
             self.jac.fill(0.0);
-            let m = self.map.dim;
             (0..m).for_each(|i| self.jac[i * m + i] = self.map.a[i]);
         }
-        for l in 0..self.width {
-            let is_open = self.u[l] > 0.0;
-            if is_open != self.open[l] {
-                self.open[l] = is_open;
-                self.turn(l, if is_open { 1.0 } else { -1.0 });
+        for group in 0..self.width / GROUP {
+            let change = self.enter(group);
+            if change != [0.0; GROUP] {
+                for (i, &change) in change.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+                    self.turn(group * GROUP + i, change, m);
+                }
             }
         }
-        self.u.iter_mut().for_each(|u| *u = u.max(0.0));
     }
 
-    /// J += sign · w1_l w2_lᵀ.
-    fn turn(&mut self, l: usize, sign: f64) {
-        let m = self.map.dim;
+    /// Replaces u of a group by the values of its slabs, and gives how their slopes change.
+    #[inline(always)]
+    fn enter(&mut self, group: usize) -> [f64; GROUP] {
+        let u = &mut self.u.as_chunks_mut::<GROUP>().0[group];
+        let slopes = &mut self.slopes.as_chunks_mut::<GROUP>().0[group];
+        let [first, second] = &self.offsets;
+        let first = &first.as_chunks::<GROUP>().0[group];
+        let second = &second.as_chunks::<GROUP>().0[group];
+        let mut change = [0.0; GROUP];
+        for i in 0..GROUP {
+            let (upper, lower) = (u[i] + first[i], u[i] + second[i]);
+            let open = |v: f64| if v > 0.0 { 1.0 } else { 0.0 };
+            let slope = open(upper) - open(lower);
+            u[i] = upper.max(0.0) - lower.max(0.0);
+            change[i] = slope - slopes[i];
+            slopes[i] = slope;
+        }
+        change
+    }
+
+    /// J += change · w1_l w2_lᵀ.
+    #[inline(always)]
+    fn turn(&mut self, l: usize, change: f64, m: usize) {
         let normal = &self.map.w2[l * m..][..m];
         for (i, row) in self.jac.chunks_exact_mut(m).enumerate() {
-            let weight = sign * self.weights[i * self.width + l];
+            let weight = change * self.weights[i * self.width + l];
             row.iter_mut()
                 .zip(normal)
                 .for_each(|(v, w2)| *v += weight * w2);
@@ -155,7 +194,19 @@ impl Hinged {
     }
 }
 
+/// Whether the second half of the hinges takes back what the first opens, on parallel planes.
+fn is_clipped(map: &PiecewiseLinear) -> bool {
+    let (m, hinges) = (map.dim, map.hinges());
+    let half = hinges / 2;
+    let takes_back = |row: &[f64]| row[..half].iter().zip(&row[half..]).all(|(a, b)| *a == -b);
+    hinges > 0
+        && hinges.is_multiple_of(2)
+        && map.w2[..half * m] == map.w2[half * m..]
+        && map.w1.chunks_exact(hinges).all(takes_back)
+}
+
 /// Σ a_i b_i in four sums, which the processor adds side by side.
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; GROUP];
     for (a, b) in a

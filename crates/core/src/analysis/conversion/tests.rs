@@ -200,6 +200,10 @@ fn where_there_is_no_form_the_reason_is_told() {
         shallow([0.0, 1.0, 1.0, 1.0], along_first),
         ConversionError::OwnState { unit: 2, state: 1 }
     );
+}
+
+#[test]
+fn units_that_do_not_share_direction_and_slopes_are_told() {
     let three = Dims {
         latent: 3,
         hidden: 2,
