@@ -38,7 +38,7 @@ fn append(results: &Path) {
         text += &format!("{date},{machine},\"{name}\",{median:.0}\n");
     }
     if let Err(error) = fs::write(&path, text) {
-        eprintln!("cannot write: {error}: {}", path.display());
+        println!("cannot write: {error}: {}", path.display());
     }
 }
 

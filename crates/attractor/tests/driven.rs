@@ -81,16 +81,7 @@ fn series(trajectories: Vec<Trajectory>) -> Series {
     Series::new(channels, vec![Channel::named("s")], step, trajectories).unwrap()
 }
 
-#[test]
-fn a_driven_system_is_recovered_from_broken_recordings() {
-    let mut rng = Rng::new(4, Stream::Noise);
-    let parts = vec![
-        recording(0.0, 3000, &[(700, 703), (1500, 1540)], &mut rng),
-        recording(1000.0, 900, &[], &mut rng),
-        recording(2000.0, 2200, &[(60, 61)], &mut rng),
-    ];
-    let data = series(parts);
-    assert!(data.missing() > 400);
+fn experiment() -> Experiment {
     let mut raw = Raw::default();
     for (name, text) in [
         ("latent", "2"),
@@ -104,7 +95,20 @@ fn a_driven_system_is_recovered_from_broken_recordings() {
     ] {
         raw.push(name, text, Origin::Flag);
     }
-    let resolved = Experiment::check(&raw).unwrap().resolve(&data).unwrap();
+    Experiment::check(&raw).unwrap()
+}
+
+#[test]
+fn a_driven_system_is_recovered_from_broken_recordings() {
+    let mut rng = Rng::new(4, Stream::Noise);
+    let parts = vec![
+        recording(0.0, 3000, &[(700, 703), (1500, 1540)], &mut rng),
+        recording(1000.0, 900, &[], &mut rng),
+        recording(2000.0, 2200, &[(60, 61)], &mut rng),
+    ];
+    let data = series(parts);
+    assert!(data.missing() > 400);
+    let resolved = experiment().resolve(&data).unwrap();
     assert!(resolved.windows.left_out() > 0);
     let watch = &mut |_: &Epoch, _: &State| Control::Continue;
     let trained = Trained::from_start(&resolved, &data, watch).unwrap();

@@ -35,6 +35,29 @@ struct Situation {
     starts: Vec<usize>,
 }
 
+/// A short training under forcing of strength 0.3.
+fn plan(batch: usize) -> Plan {
+    Plan {
+        batch,
+        schedule: Schedule {
+            start: 1e-3,
+            end: 1e-4,
+            epochs: 2,
+            batches_per_epoch: 3,
+        },
+        forcing: Forcing::Generalized { alpha: 0.3 },
+        adaptation: None,
+        forcing_gradient: ForcingGradient::Detached,
+        penalties: PenaltyWeights::default(),
+        clip_norm: None,
+        noise: 0.0,
+        averaging: None,
+        seed: 3,
+        threads: 1,
+        isa: Isa::detect(),
+    }
+}
+
 impl Situation {
     fn new(
         info: &'static ModelInfo,
@@ -68,25 +91,7 @@ impl Situation {
             .iter()
             .map(|&v| v + 0.2 * rng.normal() as f32)
             .collect();
-        let plan = Plan {
-            batch,
-            schedule: Schedule {
-                start: 1e-3,
-                end: 1e-4,
-                epochs: 2,
-                batches_per_epoch: 3,
-            },
-            forcing: Forcing::Generalized { alpha: 0.3 },
-            adaptation: None,
-            forcing_gradient: ForcingGradient::Detached,
-            penalties: PenaltyWeights::default(),
-            clip_norm: None,
-            noise: 0.0,
-            averaging: None,
-            seed: 3,
-            threads: 1,
-            isa: Isa::detect(),
-        };
+        let plan = plan(batch);
         let windows = Windows::new(&series, window).expect("the window fits");
         let starts = (0..batch).map(|i| i * 13 % (rows - window)).collect();
         Situation {

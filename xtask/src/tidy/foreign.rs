@@ -91,7 +91,7 @@ const TABLE: &[Adopted] = &[
         "models that Python reads in two lines",
     ),
     adopt(
-        "signal_hook",
+        "signal-hook",
         &["crates/cli/src/interrupt.rs"],
         "signals as a flag, without unsafe code of ours",
     ),

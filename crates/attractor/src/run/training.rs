@@ -180,11 +180,15 @@ struct Recorder<'a> {
 impl Watch for Recorder<'_> {
     fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control {
         self.kept.history.push(*epoch);
-        if let Some(judge) = self.judge.as_ref().filter(|j| epoch.epoch % j.every == 0) {
+        if let Some(judge) = self
+            .judge
+            .as_ref()
+            .filter(|j| epoch.epoch.is_multiple_of(j.every))
+        {
             judge.compare(epoch.epoch, state, &mut self.kept.best);
         }
         let control = self.watch.epoch(epoch, state);
-        let regular = epoch.epoch % self.resolved.keeping.every == 0;
+        let regular = epoch.epoch.is_multiple_of(self.resolved.keeping.every);
         if regular || control == Control::Stop {
             self.kept.state.clone_from(state);
         }

@@ -266,8 +266,8 @@ fn fused<S: Simd, P: Lanes, const M: usize, const U: usize>(
         |m| x[m].load(simd),
     );
     let mut sums = [[P::Vector::splat(simd, 0.0); M]; U];
-    for m in 0..M {
-        sums[0][m] = (ends.linear)(m);
+    for (m, sum) in sums[0].iter_mut().enumerate() {
+        *sum = (ends.linear)(m);
     }
     let (input, output) = (input.as_chunks::<M>().0, output.as_chunks::<M>().0);
     let (input_chunks, input_rest) = input.as_chunks::<U>();

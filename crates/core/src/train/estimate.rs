@@ -161,10 +161,8 @@ impl<P: Lanes> Estimation<P> {
                 }
             }
         }
-        for i in 0..M {
-            for j in 0..M {
-                self.jac[i * M + j].store(jac[i][j]);
-            }
+        for (to, &entry) in self.jac.iter_mut().zip(jac.as_flattened()) {
+            to.store(entry);
         }
     }
 }
