@@ -70,6 +70,8 @@ struct Hinged {
     u: Vec<f64>,
     /// The slope of each slab's value: 1 − 0, 0 − 1, or none.
     slopes: Vec<f64>,
+    /// The slopes at the next state.
+    entered: Vec<f64>,
     jac: Vec<f64>,
     /// Steps since the Jacobian was summed afresh.
     age: usize,
@@ -99,6 +101,7 @@ impl Hinged {
             weights,
             u: vec![0.0; width],
             slopes: vec![0.0; width],
+            entered: vec![0.0; width],
             jac: vec![0.0; m * m],
             age: REFRESH,
             map,
@@ -151,39 +154,39 @@ impl Hinged {
             self.jac.fill(0.0);
             (0..m).for_each(|i| self.jac[i * m + i] = self.map.a[i]);
         }
+        self.enter();
         for group in 0..self.width / GROUP {
-            let change = self.enter(group);
-            if change != [0.0; GROUP] {
-                for (i, &change) in change.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-                    self.turn(group * GROUP + i, change, m);
+            let (now, before) = (chunk(&self.entered, group), chunk(&self.slopes, group));
+            // Bits, because they are compared side by side.
+            let differ = (0..GROUP).fold(0, |d, i| d | (now[i].to_bits() ^ before[i].to_bits()));
+            if differ != 0 {
+                for l in group * GROUP..(group + 1) * GROUP {
+                    self.turn(l, self.entered[l] - self.slopes[l], m);
                 }
             }
         }
+        std::mem::swap(&mut self.slopes, &mut self.entered);
     }
 
-    /// Replaces u of a group by the values of its slabs, and gives how their slopes change.
+    /// Replaces u by the values of the slabs, and notes their slopes.
     #[inline(always)]
-    fn enter(&mut self, group: usize) -> [f64; GROUP] {
-        let u = &mut self.u.as_chunks_mut::<GROUP>().0[group];
-        let slopes = &mut self.slopes.as_chunks_mut::<GROUP>().0[group];
-        let [first, second] = &self.offsets;
-        let first = &first.as_chunks::<GROUP>().0[group];
-        let second = &second.as_chunks::<GROUP>().0[group];
-        let mut change = [0.0; GROUP];
-        for i in 0..GROUP {
-            let (upper, lower) = (u[i] + first[i], u[i] + second[i]);
+    fn enter(&mut self) {
+        let slabs = self.u.iter_mut().zip(&mut self.entered);
+        let planes = self.offsets[0].iter().zip(&self.offsets[1]);
+        for ((u, slope), (first, second)) in slabs.zip(planes) {
+            let (upper, lower) = (*u + first, *u + second);
             let open = |v: f64| if v > 0.0 { 1.0 } else { 0.0 };
-            let slope = open(upper) - open(lower);
-            u[i] = upper.max(0.0) - lower.max(0.0);
-            change[i] = slope - slopes[i];
-            slopes[i] = slope;
+            *slope = open(upper) - open(lower);
+            *u = upper.max(0.0) - lower.max(0.0);
         }
-        change
     }
 
     /// J += change · w1_l w2_lᵀ.
     #[inline(always)]
     fn turn(&mut self, l: usize, change: f64, m: usize) {
+        if change == 0.0 {
+            return;
+        }
         let normal = &self.map.w2[l * m..][..m];
         for (i, row) in self.jac.chunks_exact_mut(m).enumerate() {
             let weight = change * self.weights[i * self.width + l];
@@ -192,6 +195,11 @@ impl Hinged {
                 .for_each(|(v, w2)| *v += weight * w2);
         }
     }
+}
+
+#[inline(always)]
+fn chunk(values: &[f64], group: usize) -> &[f64; GROUP] {
+    &values.as_chunks().0[group]
 }
 
 /// Whether the second half of the hinges takes back what the first opens, on parallel planes.
