@@ -4,7 +4,7 @@
 //! D_H = 1/N Σ_i ‖√f_i − √g_i‖₂ / √2
 //! ```
 //!
-//! Spectra are those of [`spectrum`](super::spectrum), with sum one; 0 if they agree, 1 if they share no frequency
+//! Spectra are those of [`spectrum`], with sum one; 0 if they agree, 1 if they share no frequency
 //! (Hess et al. 2023).
 
 use super::surrogate::Surrogate;
