@@ -264,7 +264,7 @@ impl ExperimentError {
             ExperimentError::Split(_) => Some("use another share, such as 0.2".into()),
             ExperimentError::NoAlpha { .. } => Some("use `--on-divergence halve-lr`".into()),
             ExperimentError::NoMeasure { .. } => {
-                Some("use `--best-by none`, or hold out more with `--held-out`".into())
+                Some("it needs a longer stretch of rows without a gap or a missing value".into())
             }
             ExperimentError::Read { .. } | ExperimentError::File { .. } => None,
         }

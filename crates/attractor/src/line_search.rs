@@ -16,6 +16,7 @@ use attractor_core::series::Series;
 use attractor_core::train::Watch;
 
 use crate::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, Resolved};
+use crate::generate::GenerateError;
 use crate::run::{EndedRun, FolderState, Interrupted, RunFolder};
 use crate::{Error, store};
 
@@ -84,6 +85,7 @@ impl LineSearch<'_> {
         watch: impl Fn() -> Box<dyn Watch> + Sync,
         told: impl Fn(&Point) + Sync,
     ) -> Result<Vec<Point>, Error> {
+        self.refuse_other_test()?;
         let tried = self.alphas.iter().map(|&alpha| Tried::Constant(alpha));
         let tried = tried.chain([Tried::Adaptive]);
         let jobs: Vec<(Tried, u64)> = tried
@@ -92,10 +94,11 @@ impl LineSearch<'_> {
         let (next, ended) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || -> Result<(), Error> {
             while let Some(&(tried, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let Some(point) = self.point(tried, seed, &mut *watch())? else {
-                    // It was stopped: so are all others.
+                let point = self.point(tried, seed, &mut *watch());
+                let Ok(Some(point)) = point else {
+                    // It failed or was stopped: no other begins.
                     next.store(jobs.len(), Ordering::Relaxed);
-                    return Ok(());
+                    return point.map(|_| ());
                 };
                 told(&point);
                 let mut ended = ended.lock().expect("no worker panics while it holds this");
@@ -117,6 +120,25 @@ impl LineSearch<'_> {
         let place = |p: &Point| jobs.iter().position(|&job| job == (p.tried, p.seed));
         points.sort_by_key(place);
         Ok(points)
+    }
+
+    /// Before anything is trained: what models are judged by must be of the same channels, and long enough.
+    fn refuse_other_test(&self) -> Result<(), Error> {
+        let test = self.test.unwrap_or(self.recording);
+        let pairs = [
+            ("channel", self.recording.dim_obs(), test.dim_obs()),
+            ("input", self.recording.dim_input(), test.dim_input()),
+        ];
+        for (what, expected, found) in pairs {
+            if expected != found {
+                return Err(Error::Generate(GenerateError::Columns {
+                    what,
+                    expected,
+                    found,
+                }));
+            }
+        }
+        reference(test).map(|_| ())
     }
 
     /// Trains and judges one; `None` if it was stopped.
@@ -163,7 +185,7 @@ impl LineSearch<'_> {
         path: &Path,
         watch: &mut dyn Watch,
     ) -> Result<Option<EndedRun>, Error> {
-        match RunFolder::state(path, &resolved.experiment)? {
+        match RunFolder::state(path, &resolved.experiment, &self.data)? {
             FolderState::Ended => {}
             FolderState::Interrupted => {
                 Interrupted::open(path, None)?.train(watch)?;
@@ -180,17 +202,20 @@ impl LineSearch<'_> {
     fn scores(&self, run: &EndedRun) -> Result<[f64; 3], Error> {
         let card = &run.reconstruction.card;
         let truth = card.scaling.apply(self.test.unwrap_or(self.recording));
-        let (x, s) = truth.longest_complete();
-        let reference = Reference::new(Rows::new(x, truth.dim_obs()), s, Plan::default());
-        let reference = reference.map_err(|error| ExperimentError::NoMeasure {
-            measure: SCORES[0],
-            error,
-        })?;
+        let reference = reference(&truth)?;
         let scores = reference.scores(&run.reconstruction.model);
         let d_stsp = scores.orbit.d_stsp.map(|estimate| estimate.value);
         let all = [d_stsp, scores.orbit.d_h, scores.pe];
         Ok(all.map(|score| score.unwrap_or(f64::NAN)))
     }
+}
+
+/// What models are judged by: the longest stretch without a gap or a missing value.
+fn reference(truth: &Series) -> Result<Reference<'_>, Error> {
+    let (x, s) = truth.longest_complete();
+    let reference = Reference::new(Rows::new(x, truth.dim_obs()), s, Plan::default());
+    let measure = SCORES[0];
+    Ok(reference.map_err(|error| ExperimentError::NoMeasure { measure, error })?)
 }
 
 impl Tried {

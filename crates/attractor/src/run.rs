@@ -136,7 +136,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// A folder that holds something else.
-    #[error("the folder holds a run with other settings: {}", path.display())]
+    #[error("the folder holds a run with other settings or other data: {}", path.display())]
     OtherExperiment {
         /// The folder.
         path: PathBuf,
@@ -266,7 +266,10 @@ impl RunFolder {
     pub fn check(path: &Path) -> Result<RunFolder, RunError> {
         let path_of = || path.to_path_buf();
         let unfinished = path.join(EXPERIMENT).exists() && !path.join(OUTCOME).exists();
-        match fs::read_dir(path).map(Iterator::count) {
+        // What a process that was killed before it wrote anything left does not count.
+        let counts = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
+        let files = fs::read_dir(path).map(|files| files.flatten().filter(counts).count());
+        match files {
             Ok(1..) if unfinished => Err(RunError::Unfinished { path: path_of() }),
             Ok(1..) => Err(RunError::NotEmpty { path: path_of() }),
             Err(_) if path.exists() => Err(RunError::NotFolder { path: path_of() }),
@@ -274,14 +277,24 @@ impl RunFolder {
         }
     }
 
-    /// What a folder holds, if it is of the experiment: all settings but the number of threads are the same.
-    pub fn state(path: &Path, experiment: &Experiment) -> Result<FolderState, Error> {
+    /// What a folder holds, if it is of the experiment and the recording: all settings but the number of threads are the
+    /// same, and so is where the data are and how they are read.
+    pub fn state(
+        path: &Path,
+        experiment: &Experiment,
+        data: &DataSource,
+    ) -> Result<FolderState, Error> {
         let config = path.join(EXPERIMENT);
         if !config.exists() {
             return Ok(FolderState::Empty);
         }
-        let stored = Experiment::check(&ExperimentFile::read(&config)?.raw)?;
-        if stored.fingerprint() != experiment.fingerprint() {
+        let file = ExperimentFile::read(&config)?;
+        let stored = Experiment::check(&file.raw)?;
+        let data = data.absolute().map_err(|source| Error::Read {
+            path: data.path.clone(),
+            source,
+        })?;
+        if stored.fingerprint() != experiment.fingerprint() || file.data != Some(data) {
             let path = path.to_path_buf();
             return Err(RunError::OtherExperiment { path }.into());
         }
@@ -512,13 +525,13 @@ impl Trained {
 
 /// What is known of the data, and of the parameters.
 fn card(series: &Series, resolved: &Resolved, chosen: String) -> Card {
-    let first = &series.trajectories()[0];
+    let complete = |row: &&[f64]| row.iter().all(|v| !v.is_nan());
     Card {
         channels: series.channels().to_vec(),
         inputs: series.inputs().to_vec(),
         step: series.step().clone(),
         scaling: resolved.data.scaling.clone(),
-        start: Some(first.x[..series.dim_obs()].to_vec()).filter(|x| x.iter().all(|v| !v.is_nan())),
+        start: series.rows().find(complete).map(<[f64]>::to_vec),
         chosen: Some(chosen),
     }
 }

@@ -73,7 +73,7 @@ fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
     let loss = |row: usize| rows[row][2].parse::<f64>().unwrap();
     assert!(loss(4) < loss(1), "{history}");
     assert!(folder.path().join("r/model.safetensors").exists());
-    assert_eq!(fs::read_dir(folder.path().join("r")).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(folder.path().join("r")).unwrap().count(), 5);
 }
 
 #[test]

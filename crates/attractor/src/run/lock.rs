@@ -1,7 +1,8 @@
-//! One process a run: a lock that ends with the process that holds it, however that ends.
+//! One process a run: a lock that ends with the process that holds it, however that ends. Its file stays: if it were
+//! removed, a process could lock the removed file while another locks a new one.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
 
 use super::RunError;
 use crate::Error;
@@ -11,7 +12,6 @@ const LOCK: &str = ".lock";
 /// Held while a run's folder is written.
 #[derive(Debug)]
 pub(super) struct Lock {
-    path: PathBuf,
     _file: File,
 }
 
@@ -31,14 +31,7 @@ impl Lock {
                 path: folder.to_path_buf(),
             })),
             // Some shared file systems have no locks: nothing can be known there.
-            Err(TryLockError::Error(_)) | Ok(()) => Ok(Lock { path, _file: file }),
+            Err(TryLockError::Error(_)) | Ok(()) => Ok(Lock { _file: file }),
         }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Another process that has it open already sees the same file; if it cannot be removed, it does no harm.
-        let _ = fs::remove_file(&self.path);
     }
 }

@@ -153,12 +153,15 @@ fn rolled_back(checkpoint: Checkpoint, diverged: u64, keeping: Keeping) -> Check
     });
     let mut history = checkpoint.history;
     history.retain(|epoch| epoch.update <= state.update);
+    // The best of a part that was given up is not kept.
+    let epochs = history.last().map_or(0, |epoch| epoch.epoch);
     Checkpoint {
+        best: checkpoint.best.filter(|best| best.epoch <= epochs),
         good: Some(state.clone()),
         state,
         history,
         rollbacks,
-        ..checkpoint
+        seconds: checkpoint.seconds,
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Search {
     #[arg(long, default_value_t = 0.05, value_parser = step)]
     step: f64,
     /// Number of seeds
-    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = whole::<u64>)]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// Trainings side by side; 0 for all cores
     #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
@@ -78,7 +78,7 @@ impl Search {
             recording: &recording,
             test: test.as_ref(),
             alphas: strengths(self.step),
-            seeds: (1..=self.seeds.max(1)).collect(),
+            seeds: (1..=self.seeds).collect(),
             workers: threads(self.workers),
             folder: self.out.clone(),
         };
@@ -182,8 +182,10 @@ fn row(group: &Group) -> [String; 7] {
 
 fn step(text: &str) -> Result<f64, String> {
     let divides = |step: &f64| {
-        *step > 0.0 && *step <= 1.0 && ((1.0 / step).round() * step - 1.0).abs() < 1e-9
+        *step >= 0.001 && *step <= 1.0 && ((1.0 / step).round() * step - 1.0).abs() < 1e-9
     };
     let parsed = text.parse().ok().filter(divides);
-    parsed.ok_or_else(|| "a number that divides 1 is expected, such as 0.05".to_string())
+    parsed.ok_or_else(|| {
+        "a number from 0.001 to 1 that divides 1 is expected, such as 0.05".to_string()
+    })
 }

@@ -8,7 +8,7 @@ use crate::forcing::alpha::{Estimator, Jacobians, Norm};
 use crate::kernel::{Factors, Kernel};
 use crate::map::Dims;
 use crate::observation::ObservationLanes;
-use crate::simd::{Lanes, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm, Task};
+use crate::simd::{Lanes, Select, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm, Task};
 
 use super::sweep::Sweep;
 
@@ -231,7 +231,7 @@ impl<P: Lanes> Estimate<'_, P> {
                 mean.store(counted.mul_add(slope.load(simd), mean.load(simd)));
             }
         }
-        let one = P::Vector::splat(simd, 1.0);
+        let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
         let share = one / rows.max(one);
         for mean in &mut mean {
             mean.store(mean.load(simd) * share);
@@ -240,7 +240,10 @@ impl<P: Lanes> Estimate<'_, P> {
         estimation.restart();
         estimation.follow(simd, &mean);
         estimation.mean = mean;
-        estimation.spectral.of(simd, &estimation.jac)
+        let mut norm = estimation.spectral.of(simd, &estimation.jac);
+        // A window without a complete row says nothing.
+        norm.store(rows.simd_gt(zero).select(norm.load(simd), zero));
+        norm
     }
 
     /// max_t ‖J_t‖ by lane.

@@ -293,11 +293,12 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             return;
         };
         let norm = self.norm_of_batch(exchange);
-        // What is not finite will end training at its loss; α keeps its value.
-        if norm.kappa.is_finite() {
+        // Without a complete row in any window there is no estimate; what is not finite will end training at its loss. α
+        // keeps its value.
+        if norm.kappa.is_finite() && norm.kappa > 0.0 {
             self.state.alpha = adaptation.anneal(self.state.alpha, norm.alpha());
+            self.norm = Some(norm);
         }
-        self.norm = Some(norm);
     }
 
     /// 𝒩 of the whole batch, the same on every worker.
@@ -390,7 +391,9 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             sweep.find_complete();
         }
         if plan.noise > 0.0 {
-            (0..P::WIDTH).for_each(|lane| self.add_noise(pack * P::WIDTH + lane, lane));
+            // Lanes beyond the batch repeat the last window with its noise.
+            let last = plan.batch - 1;
+            (0..P::WIDTH).for_each(|lane| self.add_noise(last.min(pack * P::WIDTH + lane), lane));
         }
     }
 
