@@ -4,57 +4,12 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
-use serde_json::Value;
+use common::{Tensor, document, linear_model, model_file, said};
 use tempfile::TempDir;
-
-fn attractor(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_attractor"))
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap()
-}
-
-/// What a command that ends with this code says on standard output and on standard error.
-fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
-    let output = attractor(folder, arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
-    (String::from_utf8(output.stdout).unwrap(), stderr)
-}
-
-fn document(folder: &Path, arguments: &str, code: i32) -> Value {
-    serde_json::from_str(&said(folder, arguments, code).0).unwrap()
-}
-
-/// A model file `m.safetensors` as other programs write them, in F64.
-fn model(folder: &Path, name: &str, tensors: &[(&str, &[usize], &[f64])]) {
-    let mut header = serde_json::json!({ "__metadata__": { "model": name } });
-    let mut data = Vec::new();
-    for (tensor, shape, values) in tensors {
-        let start = data.len();
-        data.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-        header[*tensor] = serde_json::json!({
-            "dtype": "F64", "shape": shape, "data_offsets": [start, data.len()],
-        });
-    }
-    let header = header.to_string();
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    fs::write(folder.join("m.safetensors"), bytes).unwrap();
-}
-
-/// z ← a z + h with one latent state.
-fn line(folder: &Path, a: f64, h: f64) {
-    let tensors: [(&str, &[usize], &[f64]); 3] =
-        [("A", &[1], &[a]), ("W", &[1, 1], &[0.0]), ("h", &[1], &[h])];
-    model(folder, "plrnn", &tensors);
-}
 
 /// A run `r` on a recording `l.csv`.
 fn trained() -> TempDir {
@@ -69,12 +24,8 @@ fn trained() -> TempDir {
 #[test]
 fn a_line_has_its_fixed_point_and_its_exponent() {
     let folder = TempDir::new().unwrap();
-    line(folder.path(), 0.5, 1.0);
-    let found = document(
-        folder.path(),
-        "analyze m.safetensors --json --steps 1000",
-        0,
-    );
+    linear_model(folder.path(), 0.5, 1.0, &[]);
+    let found = document(folder.path(), "analyze m.safetensors --steps 1000", 0);
     let point = &found["fixed_points"][0];
     assert_eq!(point["point"], serde_json::json!([2.0]));
     assert_eq!(point["multipliers"], serde_json::json!([[0.5, 0.0]]));
@@ -101,8 +52,8 @@ fn a_line_has_its_fixed_point_and_its_exponent() {
 #[test]
 fn an_orbit_that_diverges_leaves_the_fixed_points() {
     let folder = TempDir::new().unwrap();
-    line(folder.path(), 2.0, 1.0);
-    let found = document(folder.path(), "analyze m.safetensors --json", 1);
+    linear_model(folder.path(), 2.0, 1.0, &[]);
+    let found = document(folder.path(), "analyze m.safetensors", 1);
     assert!(found["lyapunov"].is_null() && found["kaplan_yorke"].is_null());
     assert!(found["orbit"]["diverged_at"].as_u64().unwrap() > 900);
     assert_eq!(found["fixed_points"][0]["point"], serde_json::json!([-1.0]));
@@ -118,17 +69,17 @@ fn an_orbit_that_diverges_leaves_the_fixed_points() {
 #[test]
 fn cycles_stand_by_their_period() {
     let folder = TempDir::new().unwrap();
-    let tensors: [(&str, &[usize], &[f64]); 5] = [
+    let tensors: [Tensor<'_>; 5] = [
         ("A", &[1], &[0.0]),
         ("W1", &[1, 2], &[-2.0, -2.0]),
         ("h1", &[1], &[1.0]),
         ("W2", &[2, 1], &[1.0, -1.0]),
         ("h2", &[2], &[0.0, 0.0]),
     ];
-    model(folder.path(), "shallow-plrnn", &tensors);
+    model_file(folder.path(), "shallow-plrnn", &[], &tensors);
     let found = document(
         folder.path(),
-        "analyze m.safetensors --json --steps 500 --cycles 4",
+        "analyze m.safetensors --steps 500 --cycles 4",
         0,
     );
     let count = |key: &str| found["cycles"][key].as_array().unwrap().len();
@@ -146,7 +97,7 @@ fn cycles_stand_by_their_period() {
 #[test]
 fn a_trained_model_is_taken_apart() {
     let folder = trained();
-    let request = "analyze r --json --steps 2000 --cycles 2 --data l.csv --tables t";
+    let request = "analyze r --steps 2000 --cycles 2 --data l.csv --tables t";
     let found = document(folder.path(), request, 0);
     assert_eq!(found["lyapunov"]["exponents"].as_array().unwrap().len(), 3);
     assert_eq!(found["lyapunov"]["per"], "time");
@@ -254,7 +205,7 @@ fn an_exported_model_is_the_same_map() {
     let same = |file: &str| {
         let found = document(
             folder.path(),
-            &format!("analyze {file} --json --steps 100 --cycles 1"),
+            &format!("analyze {file} --steps 100 --cycles 1"),
             0,
         );
         found["fixed_points"].as_array().unwrap().len()
@@ -265,13 +216,13 @@ fn an_exported_model_is_the_same_map() {
 #[test]
 fn a_driven_model_needs_its_inputs() {
     let folder = TempDir::new().unwrap();
-    let tensors: [(&str, &[usize], &[f64]); 4] = [
+    let tensors: [Tensor<'_>; 4] = [
         ("A", &[1], &[0.5]),
         ("W", &[1, 1], &[0.0]),
         ("h", &[1], &[0.0]),
         ("C", &[1, 1], &[1.0]),
     ];
-    model(folder.path(), "plrnn", &tensors);
+    model_file(folder.path(), "plrnn", &[], &tensors);
     let (_, error) = said(folder.path(), "analyze m.safetensors", 2);
     assert!(
         error.contains("1 external input") && error.contains("--data"),
@@ -283,7 +234,7 @@ fn a_driven_model_needs_its_inputs() {
     fs::write(folder.path().join("d.csv"), format!("x,u\n{rows}")).unwrap();
     let found = document(
         folder.path(),
-        "analyze m.safetensors --data d.csv --input u --json --steps 100",
+        "analyze m.safetensors --data d.csv --input u --steps 100",
         0,
     );
     // The mean input is 2:  z = 0.5 z + 2.
@@ -295,17 +246,17 @@ fn a_driven_model_needs_its_inputs() {
 #[test]
 fn a_smooth_model_has_fixed_points_but_no_regions() {
     let folder = TempDir::new().unwrap();
-    let tensors: [(&str, &[usize], &[f64]); 5] = [
+    let tensors: [Tensor<'_>; 5] = [
         ("A", &[1], &[0.0]),
         ("W1", &[1, 1], &[2.0]),
         ("h1", &[1], &[0.0]),
         ("W2", &[1, 1], &[1.0]),
         ("h2", &[1], &[0.0]),
     ];
-    model(folder.path(), "tanh-shallow-plrnn", &tensors);
+    model_file(folder.path(), "tanh-shallow-plrnn", &[], &tensors);
     let found = document(
         folder.path(),
-        "analyze m.safetensors --json --steps 100 --cycles 1",
+        "analyze m.safetensors --steps 100 --cycles 1",
         0,
     );
     assert!(found["regions"].is_null());
@@ -330,7 +281,7 @@ fn a_smooth_model_has_fixed_points_but_no_regions() {
 #[test]
 fn the_henon_map_has_the_exponents_of_the_literature() {
     let folder = TempDir::new().unwrap();
-    let found = document(folder.path(), "lyapunov henon --json --steps 50000", 0);
+    let found = document(folder.path(), "lyapunov henon --steps 50000", 0);
     let exponent = found["lyapunov"]["exponents"][0].as_f64().unwrap();
     let error = found["lyapunov"]["standard_errors"][0].as_f64().unwrap();
     // Sprott (2003): 0.41922.

@@ -5,27 +5,14 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
+use common::{linear_model, said};
 use tempfile::TempDir;
-
-fn attractor(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_attractor"))
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap()
-}
-
-/// What a command that ends with this code says on standard output and on standard error.
-fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
-    let output = attractor(folder, arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
-    (String::from_utf8(output.stdout).unwrap(), stderr)
-}
 
 /// A folder with a recording `l.csv` and a short run `r` on it.
 fn trained() -> TempDir {
@@ -44,17 +31,6 @@ fn table(text: &str) -> Vec<Vec<f64>> {
         cells.map(|v| v.parse().unwrap()).collect()
     };
     text.lines().skip(1).map(row).collect()
-}
-
-/// A model file with one latent state, z ← a z + h, and more metadata.
-fn linear_model(folder: &Path, a: f32, h: f32, metadata: &str) {
-    let header = format!(
-        r#"{{"__metadata__":{{"model":"plrnn"{metadata}}},"h":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}},"W":{{"dtype":"F32","shape":[1,1],"data_offsets":[4,8]}},"A":{{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}}}"#
-    );
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(header.as_bytes());
-    bytes.extend([h, 0.0, a].iter().flat_map(|v| v.to_le_bytes()));
-    fs::write(folder.join("m.safetensors"), bytes).unwrap();
 }
 
 #[test]
@@ -87,7 +63,7 @@ fn a_table_has_the_names_and_the_step_of_the_data() {
 #[test]
 fn a_model_without_a_start_begins_at_zero_and_says_so() {
     let folder = TempDir::new().unwrap();
-    linear_model(folder.path(), 0.5, 1.0, "");
+    linear_model(folder.path(), 0.5, 1.0, &[]);
     let (out, notes) = said(folder.path(), "generate m.safetensors --steps 4", 0);
     assert!(notes.contains("starts from zeros"), "{notes}");
     assert_eq!(out, "time,x1\n0,0\n1,1\n2,1.5\n3,1.75\n");
@@ -96,8 +72,13 @@ fn a_model_without_a_start_begins_at_zero_and_says_so() {
 #[test]
 fn names_step_scaling_and_start_are_the_model_s() {
     let folder = TempDir::new().unwrap();
-    let metadata = r#","channels":"[{\"name\":\"V\",\"unit\":\"mV\"}]","step":"{\"dt\":0.5,\"unit\":\"s\"}","scaling":"{\"mean\":[10],\"sd\":[2]}","start":"[14]""#;
-    linear_model(folder.path(), 0.5, 1.0, metadata);
+    let metadata = [
+        ("channels", r#"[{"name": "V", "unit": "mV"}]"#),
+        ("step", r#"{"dt": 0.5, "unit": "s"}"#),
+        ("scaling", r#"{"mean": [10], "sd": [2]}"#),
+        ("start", "[14]"),
+    ];
+    linear_model(folder.path(), 0.5, 1.0, &metadata);
     let (out, notes) = said(folder.path(), "generate m.safetensors --steps 3", 0);
     assert!(notes.is_empty(), "{notes}");
     // Scaled: 2 → 2 → 2, the fixed point.
@@ -107,7 +88,7 @@ fn names_step_scaling_and_start_are_the_model_s() {
 #[test]
 fn an_orbit_that_diverges_is_an_outcome_with_its_row() {
     let folder = TempDir::new().unwrap();
-    linear_model(folder.path(), 1e38, 1.0, "");
+    linear_model(folder.path(), 1e38, 1.0, &[]);
     // z = 0, 1, 1e38, …, 1e304, then beyond f64.
     let (out, notes) = said(
         folder.path(),

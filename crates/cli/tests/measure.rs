@@ -4,34 +4,18 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
+use common::{linear_model, said};
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn attractor(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_attractor"))
-        .current_dir(folder)
-        .env("ATTRACTOR_CACHE", folder.join("cache"))
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap()
-}
-
-/// What a command that ends with this code says on standard output and on standard error.
-fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
-    let output = attractor(folder, arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
-    (String::from_utf8(output.stdout).unwrap(), stderr)
-}
-
 /// The document that a command prints.
 fn document(folder: &Path, arguments: &str) -> Value {
-    let (out, _) = said(folder, &format!("{arguments} --json"), 0);
-    serde_json::from_str(&out).unwrap()
+    common::document(folder, arguments, 0)
 }
 
 /// A folder with two orbits of Lorenz-63, `a.csv` and `b.csv`.
@@ -50,17 +34,6 @@ fn orbits() -> TempDir {
 fn table(folder: &Path, name: &str, rows: impl Iterator<Item = String>) {
     let text: String = rows.map(|row| row + "\n").collect();
     fs::write(folder.join(name), text).unwrap();
-}
-
-/// A model file with one latent state, z ← a z + h, and more metadata.
-fn linear_model(folder: &Path, a: f32, metadata: &str) {
-    let header = format!(
-        r#"{{"__metadata__":{{"model":"plrnn"{metadata}}},"h":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}},"W":{{"dtype":"F32","shape":[1,1],"data_offsets":[4,8]}},"A":{{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}}}"#
-    );
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(header.as_bytes());
-    bytes.extend([0.0, 0.0, a].iter().flat_map(|v: &f32| v.to_le_bytes()));
-    fs::write(folder.join("m.safetensors"), bytes).unwrap();
 }
 
 /// A column that wanders, `w.csv`.
@@ -396,7 +369,7 @@ fn a_model_is_judged_by_orbits_and_forecasts() {
 fn forecast_errors_are_those_of_the_formula() {
     let folder = TempDir::new().unwrap();
     wave(folder.path(), 400);
-    linear_model(folder.path(), 0.5, "");
+    linear_model(folder.path(), 0.5, 0.0, &[]);
     let text = fs::read_to_string(folder.path().join("w.csv")).unwrap();
     let x: Vec<f64> = text.lines().skip(1).map(|v| v.parse().unwrap()).collect();
     let found = document(
@@ -412,7 +385,8 @@ fn forecast_errors_are_those_of_the_formula() {
     linear_model(
         folder.path(),
         0.5,
-        r#","scaling":"{\"mean\": [1.0], \"sd\": [2.0]}""#,
+        0.0,
+        &[("scaling", r#"{"mean": [1.0], "sd": [2.0]}"#)],
     );
     let found = document(
         folder.path(),
@@ -428,7 +402,7 @@ fn forecast_errors_are_those_of_the_formula() {
 fn an_orbit_that_diverges_has_no_scores() {
     let folder = TempDir::new().unwrap();
     wave(folder.path(), 400);
-    linear_model(folder.path(), 1.5, "");
+    linear_model(folder.path(), 1.5, 0.0, &[]);
     let found = document(folder.path(), "evaluate m.safetensors --data w.csv");
     assert_eq!(found["diverged"], true);
     for key in ["d_stsp", "d_h", "pe", "vpt", "wasserstein", "mmd"] {
@@ -450,7 +424,7 @@ fn an_orbit_that_diverges_has_no_scores() {
 fn mistakes_about_a_model_are_told() {
     let folder = orbits();
     wave(folder.path(), 15);
-    linear_model(folder.path(), 0.5, "");
+    linear_model(folder.path(), 0.5, 0.0, &[]);
     for (arguments, expected) in [
         (
             "w.csv",

@@ -4,47 +4,19 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use common::{start, wait_for};
 use tempfile::TempDir;
-
-fn command(folder: &Path, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_attractor"));
-    command
-        .current_dir(folder)
-        .args(arguments.split_whitespace());
-    command
-}
-
-fn output(folder: &Path, arguments: &str) -> Output {
-    command(folder, arguments).output().unwrap()
-}
 
 /// What a command that ends with this code says on standard error.
 fn said(folder: &Path, arguments: &str, code: i32) -> String {
-    let output = output(folder, arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
-    stderr
-}
-
-fn start(folder: &Path, arguments: &str) -> Child {
-    let mut command = command(folder, arguments);
-    command.stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// Waits until a process has written a file.
-fn wait_for(file: &Path, child: &mut Child) {
-    while !file.exists() {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "the training ended early"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    common::said(folder, arguments, code).1
 }
 
 fn folder() -> TempDir {
@@ -135,9 +107,7 @@ fn a_signal_stores_the_run_and_a_second_process_is_refused() {
             locked.contains("another process is training this run"),
             "{locked}"
         );
-        let pid = child.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
-        assert!(sent.unwrap().success());
+        common::signal(&child, signal);
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert!(here.join(&run).join("checkpoint.safetensors").exists());
         let refused = said(here, &format!("{TRAIN} --out {run}"), 2);

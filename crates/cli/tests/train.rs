@@ -4,27 +4,13 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
+use common::{attractor, said};
 use tempfile::TempDir;
-
-fn attractor(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_attractor"))
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap()
-}
-
-/// What a command that ends with this code says on standard output and on standard error.
-fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
-    let output = attractor(folder, arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
-    (String::from_utf8(output.stdout).unwrap(), stderr)
-}
 
 /// A folder with a short recording `l.csv`.
 fn folder() -> TempDir {

@@ -1,0 +1,100 @@
+//! What the tests of the command share: running it as a user does, and model files as other programs write them.
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "helpers of tests are not marked as tests, and every test file takes those it needs"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// The command, to be run in a folder; what it keeps for later stays in that folder too.
+pub(crate) fn command(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attractor"));
+    command
+        .current_dir(folder)
+        .env("ATTRACTOR_CACHE", folder.join("cache"))
+        .args(arguments.split_whitespace());
+    command
+}
+
+/// All that a command leaves when it has ended.
+pub(crate) fn attractor(folder: &Path, arguments: &str) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+/// What a command that ends with this code says on standard output and on standard error.
+pub(crate) fn said(folder: &Path, arguments: &str, code: i32) -> (String, String) {
+    let output = attractor(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
+}
+
+/// The document that a command with `--json` prints when it ends with this code.
+pub(crate) fn document(folder: &Path, arguments: &str, code: i32) -> Value {
+    let (out, _) = said(folder, &format!("{arguments} --json"), code);
+    serde_json::from_str(&out).unwrap()
+}
+
+/// Starts a command whose standard output and error can be read.
+pub(crate) fn start(folder: &Path, arguments: &str) -> Child {
+    let mut command = command(folder, arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Waits until a process has written a file.
+pub(crate) fn wait_for(file: &Path, child: &mut Child) {
+    while !file.exists() {
+        let ended = child.try_wait().unwrap();
+        assert!(ended.is_none(), "it ended before {}", file.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends a signal to a process.
+#[cfg(unix)]
+pub(crate) fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", name, &id]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// A tensor of a model file: its name, its shape, its values.
+pub(crate) type Tensor<'a> = (&'a str, &'a [usize], &'a [f64]);
+
+/// A model file `m.safetensors` with some metadata, in F64.
+pub(crate) fn model_file(
+    folder: &Path,
+    model: &str,
+    metadata: &[(&str, &str)],
+    tensors: &[Tensor<'_>],
+) {
+    let mut header = json!({ "__metadata__": { "model": model } });
+    for (key, text) in metadata {
+        header["__metadata__"][*key] = json!(text);
+    }
+    let mut data = Vec::new();
+    for (tensor, shape, values) in tensors {
+        let start = data.len();
+        data.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+        header[*tensor] =
+            json!({ "dtype": "F64", "shape": shape, "data_offsets": [start, data.len()] });
+    }
+    let header = header.to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    fs::write(folder.join("m.safetensors"), bytes).unwrap();
+}
+
+/// A model file `m.safetensors` with one latent state, z ← a z + h.
+pub(crate) fn linear_model(folder: &Path, a: f64, h: f64, metadata: &[(&str, &str)]) {
+    let tensors: [Tensor<'_>; 3] = [("A", &[1], &[a]), ("W", &[1, 1], &[0.0]), ("h", &[1], &[h])];
+    model_file(folder, "plrnn", metadata, &tensors);
+}
