@@ -6,6 +6,7 @@
 //!
 //! Both steps refuse what cannot work before anything is computed or written.
 
+mod advice;
 mod data;
 mod file;
 mod prepared;
@@ -18,13 +19,14 @@ use std::path::{Path, PathBuf};
 use attractor_core::forcing::adaptive::Adaptation;
 use attractor_core::forcing::alpha::Estimator;
 use attractor_core::forcing::{Forcing, ForcingGradient};
+use attractor_core::inspect::count;
 use attractor_core::map::{Dims, MODELS, ModelInfo};
 use attractor_core::measure::MeasureError;
 use attractor_core::model::{Architecture, ArchitectureError, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
 use attractor_core::optim::Schedule;
 use attractor_core::penalty::PenaltyWeights;
-use attractor_core::series::{Series, SeriesError};
+use attractor_core::series::{Channel, Series, SeriesError};
 use attractor_core::settings::{SettingError, Settings, Value};
 use attractor_core::simd::Isa;
 use attractor_core::train::Plan;
@@ -175,6 +177,14 @@ pub enum ExperimentError {
     /// Too little is left once a part is held out.
     #[error("`held-out` leaves nothing to train on or nothing to judge by")]
     Split(SeriesError),
+    /// The data are shorter than what they are smoothed over.
+    #[error("smoothing over {} needs as many without a gap, the longest stretch has {longest}", count(*rows, "row"))]
+    Smooth {
+        /// Rows that a smoothed value is made of.
+        rows: usize,
+        /// Rows of the longest stretch.
+        longest: usize,
+    },
     /// A remedy that has no effect.
     #[error("`on-divergence` raises alpha, which `forcing = {forcing}` does not have")]
     NoAlpha {
@@ -215,12 +225,12 @@ impl ExperimentError {
     /// The error with the file of data, where it is about the data.
     pub fn of_file(self, path: &Path) -> ExperimentError {
         match self {
-            ExperimentError::Windows(_) | ExperimentError::TooLarge { .. } => {
-                ExperimentError::OfFile {
-                    error: Box::new(self),
-                    path: path.to_path_buf(),
-                }
-            }
+            ExperimentError::Windows(_)
+            | ExperimentError::TooLarge { .. }
+            | ExperimentError::Smooth { .. } => ExperimentError::OfFile {
+                error: Box::new(self),
+                path: path.to_path_buf(),
+            },
             other => other,
         }
     }
@@ -262,6 +272,10 @@ impl ExperimentError {
             }
             ExperimentError::OfFile { error, .. } => error.hint(),
             ExperimentError::Split(_) => Some("use another share, such as 0.2".into()),
+            ExperimentError::Smooth { longest, .. } => Some(format!(
+                "use `--smooth {}` or less",
+                (longest - 1) / (2 * REACH)
+            )),
             ExperimentError::NoAlpha { .. } => Some("use `--on-divergence halve-lr`".into()),
             ExperimentError::NoMeasure { .. } => {
                 Some("it needs a longer stretch of rows without a gap or a missing value".into())
@@ -306,6 +320,7 @@ impl Experiment {
         };
         let architecture =
             Architecture::new(self.model(), dims, self.observation(), series.dim_obs())?;
+        refuse_over_smoothing(series, self.settings.real("smooth"))?;
         let data = Prepared::new(series, &self.settings).map_err(ExperimentError::Split)?;
         refuse_large(&data.series)?;
         let window = self.settings.integer("window");
@@ -487,18 +502,43 @@ pub fn isa(name: &'static str) -> Result<Isa, ExperimentError> {
 /// Squares of values beyond this are beyond single precision.
 const LARGEST: f64 = 1e18;
 
+/// Names the largest of the values that are too large.
 fn refuse_large(series: &Series) -> Result<(), ExperimentError> {
-    for t in series.trajectories() {
-        for (values, channels) in [(&t.x, series.channels()), (&t.s, series.inputs())] {
-            if let Some(i) = values.iter().position(|v| v.abs() > LARGEST) {
-                return Err(ExperimentError::TooLarge {
-                    channel: channels[i % channels.len()].name.clone(),
-                    value: values[i],
-                });
-            }
-        }
+    let columns = |values: &'_ [f64], channels: &'_ [Channel]| -> Option<(f64, String)> {
+        let size = |i: &usize| values[*i].abs();
+        let large = (0..values.len()).filter(|i| size(i) > LARGEST);
+        let largest = large.max_by(|i, j| size(i).total_cmp(&size(j)))?;
+        let channel = &channels[largest % channels.len()];
+        Some((values[largest], channel.name.clone()))
+    };
+    let found = series.trajectories().iter().flat_map(|t| {
+        let of_x = columns(&t.x, series.channels());
+        [of_x, columns(&t.s, series.inputs())]
+    });
+    let largest = found
+        .flatten()
+        .max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
+    match largest {
+        Some((value, channel)) => Err(ExperimentError::TooLarge { channel, value }),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Half of the kernel that data are smoothed with, in widths of the Gaussian.
+const REACH: usize = 4;
+
+/// A kernel that is wider than all data mirrors them again and again: little but their mean is left.
+fn refuse_over_smoothing(series: &Series, sigma: f64) -> Result<(), ExperimentError> {
+    let rows = 2 * (REACH as f64 * sigma).ceil() as usize + 1;
+    let trajectories = 0..series.trajectories().len();
+    let lengths = trajectories
+        .flat_map(|i| series.segments(i))
+        .map(|rows| rows.len());
+    let longest = lengths.max().expect("a series has a row");
+    match sigma > 0.0 && rows > longest {
+        true => Err(ExperimentError::Smooth { rows, longest }),
+        false => Ok(()),
+    }
 }
 
 /// Every window keeps its states, teacher signals, hidden units, predictions and their cotangents at every step.
@@ -609,7 +649,9 @@ mod tests {
         let small = small.unwrap().resolve(&series(300, 3)).err().unwrap();
         assert!(matches!(small, ExperimentError::Architecture(_)));
         let mut x = vec![0.5; 600];
+        x[5] = -1e20;
         x[7] = 1e30;
+        x[8] = 1e25;
         let large = Series::from_rows(x, 2, 1.0).unwrap();
         let plain = check(&[
             ("window", "5", Origin::Flag),
@@ -620,6 +662,24 @@ mod tests {
             large.to_string(),
             "channel `x2` reaches 1e30, too large for training in single precision"
         );
+        // A Gaussian of 25 rows reaches over 8·25 + 1.
+        let smooth = |sigma| {
+            check(&[
+                ("smooth", sigma, Origin::Flag),
+                ("window", "5", Origin::Flag),
+            ])
+        };
+        assert!(smooth("25").unwrap().resolve(&series(201, 1)).is_ok());
+        let wide = smooth("25")
+            .unwrap()
+            .resolve(&series(200, 1))
+            .err()
+            .unwrap();
+        assert_eq!(
+            wide.to_string(),
+            "smoothing over 201 rows needs as many without a gap, the longest stretch has 200"
+        );
+        assert_eq!(wide.hint().unwrap(), "use `--smooth 24` or less");
         // 65536 windows of 101 rows, 2 · 65536 numbers and more a row: above 3 TiB.
         let greedy = check(&[
             ("batch", "65536", Origin::Flag),

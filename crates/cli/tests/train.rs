@@ -327,7 +327,7 @@ fn data_that_cannot_be_trained_on_are_refused() {
     let folder = folder();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("missing.csv", "x,y\n1,\n3,\n5,6\n7,8\n");
-    write("huge.csv", "x\n1\n1e30\n3\n4\n");
+    write("huge.csv", "x\n1\n1e25\n-1e30\n4\n");
     refused(
         folder.path(),
         "missing.csv --out r --window 2",
@@ -341,8 +341,16 @@ fn data_that_cannot_be_trained_on_are_refused() {
         folder.path(),
         "huge.csv --out r --window 2 --standardize off",
         &[
-            "channel `x` reaches 1e30",
+            "channel `x` reaches -1e30",
             "in single precision: huge.csv\n",
+        ],
+    );
+    refused(
+        folder.path(),
+        "l.csv --out r --smooth 9999",
+        &[
+            "smoothing over 79993 rows needs as many without a gap, the longest stretch has 400: l.csv\n",
+            "hint: use `--smooth 49` or less",
         ],
     );
     refused(
@@ -378,6 +386,38 @@ fn a_folder_in_use_is_left_alone() {
         &format!("train l.csv --out empty {SHORT}"),
         0,
     );
+}
+
+#[test]
+fn settings_that_change_nothing_are_told_if_the_user_gave_them() {
+    let folder = folder();
+    let told = |run: &str, more: &str| {
+        let train = format!("train l.csv --out {run} {SHORT} {more}");
+        let (_, notes) = said(folder.path(), &train, 0);
+        let notes = notes.lines().filter(|line| line.starts_with("note: "));
+        notes.map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told("a", "--forcing agtf --alpha 0.3 --set interval=5"),
+        [
+            "note: --alpha has no effect with forcing agtf; it starts at --alpha-start",
+            "note: --interval (--set) has no effect with forcing agtf",
+        ]
+    );
+    assert_eq!(
+        told("b", "--decay 0.9 --best-every 3"),
+        [
+            "note: --decay has no effect with forcing gtf",
+            "note: --best-every has no effect with best-by none",
+        ]
+    );
+    assert!(told("c", "--forcing agtf").is_empty());
+    // The file of a run names every setting, most of them defaults.
+    let again = "train --config c/experiment.toml --out d --forcing stf";
+    let (_, notes) = said(folder.path(), again, 0);
+    assert!(!notes.contains("has no effect"), "{notes}");
+    let quiet = "train l.csv --out e --quiet --epochs 1 --window 9 --forcing none --alpha 0.3";
+    assert_eq!(said(folder.path(), quiet, 0), Default::default());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! of the library, help and `explain train` are loops over it.
 
 use attractor_core::forcing::alpha::Estimator;
-use attractor_core::map::MODELS;
-use attractor_core::settings::{Domain, Setting};
+use attractor_core::map::{MODELS, ModelInfo};
+use attractor_core::settings::{Domain, Setting, Value};
 
 /// The names of all models.
 static MODEL_IDS: [&str; MODELS.len()] = {
@@ -251,6 +251,59 @@ pub static SETTINGS: &[Setting] = &[
     ),
 ];
 
+/// That a setting acts only where another has certain values.
+#[derive(Debug)]
+pub(super) struct Dependence {
+    /// The setting.
+    pub(super) name: &'static str,
+    /// The other one.
+    pub(super) on: &'static str,
+    /// Whether it acts with this value of the other.
+    pub(super) acts: fn(Value) -> bool,
+    /// What takes its place, by value of the other.
+    pub(super) instead: &'static [(&'static str, &'static str)],
+}
+
+/// Every setting that does not always act.
+pub(super) static DEPENDENCES: &[Dependence] = &[
+    depends("hidden", "model", has_hidden),
+    depends("observation-start", "observation", is_not_identity),
+    Dependence {
+        instead: &[("agtf", "it starts at --alpha-start")],
+        ..depends("alpha", "forcing", |v| v == Value::Choice("gtf"))
+    },
+    depends("alpha-start", "forcing", is_adaptive),
+    depends("alpha-estimator", "forcing", is_adaptive),
+    depends("decay", "forcing", is_adaptive),
+    depends("every", "forcing", is_adaptive),
+    depends("interval", "forcing", |v| v == Value::Choice("stf")),
+    depends("forcing-gradient", "forcing", |v| {
+        v != Value::Choice("none")
+    }),
+    depends("condition-penalty", "observation", is_not_identity),
+    depends("manifold-share", "manifold-penalty", |v| {
+        v != Value::Real(0.0)
+    }),
+    depends("best-every", "best-by", |v| v != Value::Choice("none")),
+    depends("on-divergence", "retries", |v| v != Value::Integer(0)),
+];
+
+fn is_adaptive(forcing: Value) -> bool {
+    forcing == Value::Choice("agtf")
+}
+
+fn is_not_identity(observation: Value) -> bool {
+    observation != Value::Choice("identity")
+}
+
+fn has_hidden(model: Value) -> bool {
+    let of_name = |info: &&&ModelInfo| model == Value::Choice(info.entry.id);
+    MODELS
+        .iter()
+        .find(of_name)
+        .is_some_and(|info| info.hidden.is_some())
+}
+
 /// Values for several settings under one name.
 #[derive(Debug)]
 pub struct Preset {
@@ -280,6 +333,15 @@ const fn up_to(low: u64, high: u64) -> Domain {
     Domain::Integer { low, high }
 }
 
+const fn depends(name: &'static str, on: &'static str, acts: fn(Value) -> bool) -> Dependence {
+    Dependence {
+        name,
+        on,
+        acts,
+        instead: &[],
+    }
+}
+
 const fn setting(
     name: &'static str,
     default: &'static str,
@@ -305,6 +367,30 @@ mod tests {
             setting.default_value();
             assert!(SETTINGS[..i].iter().all(|other| other.name != setting.name));
             assert!(!setting.about.ends_with('.'), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn what_settings_depend_on_is_in_the_list_and_changes_whether_they_act() {
+        let named = |name: &str| {
+            SETTINGS
+                .iter()
+                .find(|setting| setting.name == name)
+                .unwrap()
+        };
+        for dependence in DEPENDENCES {
+            named(dependence.name);
+            let on = named(dependence.on);
+            let values: Vec<&str> = match on.domain {
+                Domain::Choice(words) => words.to_vec(),
+                _ => vec!["0", "1"],
+            };
+            let acts = |text: &&&str| (dependence.acts)(on.check(text).unwrap());
+            let some = values.iter().filter(acts).count();
+            assert!(some > 0 && some < values.len(), "{}", dependence.name);
+            for (word, _) in dependence.instead {
+                assert!(values.contains(word) && !acts(&word), "{}", dependence.name);
+            }
         }
     }
 

@@ -59,26 +59,29 @@ pub(crate) struct Train {
 
 impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let (experiment, data) = self.experiment()?;
+        let (raw, of_file) = self.settings()?;
+        let experiment = Experiment::check(&raw)?;
+        let data = self.data_source(of_file)?;
         let folder = RunFolder::check(&self.out)?;
         let series = format::read(&data.path, &data.options)?;
         let resolved = experiment
             .resolve(&series)
             .map_err(|error| error.of_file(&data.path))?;
-        let run = folder.begin(&resolved, &data, &series)?;
         let show = Show {
             json: self.json,
             quiet: self.quiet,
         };
-        show.before(&resolved)?;
+        show.before(&resolved, &experiment.without_effect(&raw))?;
+        // Signals are listened for before there is a folder, so that none leaves one without an explanation.
         let mut progress = show.progress(&resolved.plan);
+        let run = folder.begin(&resolved, &data, &series)?;
         let trained = run.train(&resolved, &series, None, &mut progress)?;
         progress.finish();
         show.after(&trained, &resolved, run.path(), out)
     }
 
-    /// The checked settings and the recording:  defaults < preset < file < `--set` < flags.
-    fn experiment(&self) -> Result<(Experiment, DataSource), Error> {
+    /// The settings as written, and the recording of the file:  defaults < preset < file < `--set` < flags.
+    fn settings(&self) -> Result<(Raw, Option<DataSource>), ExperimentError> {
         let mut raw = Raw::default();
         if let Some(preset) = &self.preset {
             raw.preset(preset)?;
@@ -94,8 +97,7 @@ impl Train {
         for (name, text) in &self.flags.given {
             raw.push(name, text, Origin::Flag);
         }
-        let experiment = Experiment::check(&raw)?;
-        Ok((experiment, self.data_source(file.data)?))
+        Ok((raw, file.data))
     }
 
     /// The recording that was typed, else that of the file; it is read as the flags say, else as the file says.
@@ -126,12 +128,15 @@ pub(super) struct Show {
 }
 
 impl Show {
-    /// Says what was done to the data.
-    pub(super) fn before(self, resolved: &Resolved) -> io::Result<()> {
+    /// Says what was set for nothing, and what was done to the data.
+    pub(super) fn before(self, resolved: &Resolved, idle: &[String]) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
         let mut notes = io::stderr().lock();
+        for setting in idle {
+            writeln!(notes, "note: {setting}")?;
+        }
         if let Some(far) = &resolved.data.reason {
             writeln!(
                 notes,
@@ -175,7 +180,7 @@ impl Show {
             let mut notes = io::stderr().lock();
             summarize(trained, folder, &mut notes)?;
             if let Outcome::Diverged { .. } = trained.outcome {
-                writeln!(notes, "hint: {}", against_divergence(resolved))?;
+                writeln!(notes, "hint: {}", resolved.against_divergence())?;
             }
         }
         Ok(match trained.outcome {
@@ -217,15 +222,5 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
             notes,
             "diverged at update {update} after {seconds:.1} s{loss}; the last finite state is kept: {folder}"
         ),
-    }
-}
-
-/// What may keep training finite.
-fn against_divergence(resolved: &Resolved) -> String {
-    let settings = "a lower `--lr`, a higher `--alpha`, a shorter `--window`, `--clip-norm 10` or `--retries 3` may help";
-    let identity = resolved.data.scaling.sd.iter().all(|&sd| sd == 1.0);
-    match resolved.experiment.settings().choice("standardize") {
-        "off" if identity => format!("leave `--standardize off` out; then {settings}"),
-        _ => settings.to_string(),
     }
 }
