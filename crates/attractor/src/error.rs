@@ -12,6 +12,7 @@ use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
 use crate::format::FormatError;
 use crate::generate::GenerateError;
+use crate::line_search::LineSearchError;
 use crate::model_file::ModelFileError;
 use crate::run::RunError;
 
@@ -45,6 +46,9 @@ pub enum Error {
     /// A reconstruction cannot be judged by these data.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
+    /// A line search is not possible as asked.
+    #[error(transparent)]
+    LineSearch(#[from] LineSearchError),
     /// A model has no form as another.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
@@ -105,6 +109,7 @@ impl Error {
             Error::Run(error) => error.hint(),
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
+            Error::LineSearch(error) => Some(error.hint()),
             Error::Conversion(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..

@@ -5,13 +5,14 @@
 //! again and what was interrupted is continued, so that the same search in the same folder goes on where it was.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attractor_core::measure::Rows;
 use attractor_core::measure::evaluate::{Plan, Reference};
-use attractor_core::measure::summary::{Summary, summaries};
+use attractor_core::measure::summary::{Summary, median, summaries};
 use attractor_core::series::Series;
 use attractor_core::train::Watch;
 
@@ -22,7 +23,7 @@ use crate::{Error, store};
 
 /// What is searched.
 pub struct LineSearch<'a> {
-    /// Settings of all trainings but the forcing, the seed and the threads.
+    /// Settings of all trainings; those that are [scanned](SCANNED) are refused.
     pub settings: Raw,
     /// Where the recording is.
     pub data: DataSource,
@@ -69,14 +70,53 @@ pub struct Point {
 pub struct Group {
     /// The forcing.
     pub tried: Tried,
+    /// Trainings with it.
+    pub runs: usize,
     /// The median strength at the end.
     pub alpha: f64,
-    /// D_stsp, D_H and PE(20) over the seeds.
-    pub scores: Vec<Summary>,
+    /// D_stsp, D_H and PE(20), each over the seeds that have it: an orbit that collapses to a point has a D_stsp, but
+    /// no D_H.
+    pub scores: [Summary; 3],
 }
 
 /// Names of the scores.
 pub const SCORES: [&str; 3] = ["d_stsp", "d_h", "pe"];
+
+/// Settings that a search has values of its own for.
+pub const SCANNED: [&str; 4] = ["forcing", "alpha", "seed", "threads"];
+
+/// Why nothing is searched.
+#[derive(Debug, thiserror::Error)]
+pub enum LineSearchError {
+    /// A setting that the search itself sets.
+    #[error(
+        "a line search sets `{name}` itself{origin}: it scans alpha from 0 to 1 and adaptive forcing, for every seed, on one thread each"
+    )]
+    Scanned {
+        /// The setting.
+        name: String,
+        /// Where it was written.
+        origin: Origin,
+    },
+    /// The folder is that of one training.
+    #[error("the folder holds a run, not a line search: {}", path.display())]
+    IsRun {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+impl LineSearchError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            LineSearchError::Scanned { .. } => {
+                "leave it out; `--step`, `--seeds` and `--workers` say what is scanned, `attractor train` takes it".into()
+            }
+            LineSearchError::IsRun { .. } => "name another folder with `--out`".into(),
+        }
+    }
+}
 
 impl LineSearch<'_> {
     /// Trains and judges everything. `watch` makes the watch of a training, `told` hears of each that ended.
@@ -85,12 +125,8 @@ impl LineSearch<'_> {
         watch: impl Fn() -> Box<dyn Watch> + Sync,
         told: impl Fn(&Point) + Sync,
     ) -> Result<Vec<Point>, Error> {
-        self.refuse_other_test()?;
-        let tried = self.alphas.iter().map(|&alpha| Tried::Constant(alpha));
-        let tried = tried.chain([Tried::Adaptive]);
-        let jobs: Vec<(Tried, u64)> = tried
-            .flat_map(|tried| self.seeds.iter().map(move |&seed| (tried, seed)))
-            .collect();
+        self.check()?;
+        let jobs = self.jobs();
         let (next, ended) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || -> Result<(), Error> {
             while let Some(&(tried, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -120,6 +156,32 @@ impl LineSearch<'_> {
         let place = |p: &Point| jobs.iter().position(|&job| job == (p.tried, p.seed));
         points.sort_by_key(place);
         Ok(points)
+    }
+
+    /// Refuses before anything is read or trained what cannot be searched: settings that the search has values of its
+    /// own for, and the folder of a run.
+    pub fn check(&self) -> Result<(), Error> {
+        let mut given = self.settings.given.iter();
+        if let Some(scanned) = given.find(|given| SCANNED.contains(&given.name.as_str())) {
+            return Err(Error::LineSearch(LineSearchError::Scanned {
+                name: scanned.name.clone(),
+                origin: scanned.origin.clone(),
+            }));
+        }
+        if RunFolder::holds_run(&self.folder) {
+            let path = self.folder.clone();
+            return Err(Error::LineSearch(LineSearchError::IsRun { path }));
+        }
+        self.refuse_other_test()
+    }
+
+    /// All trainings, in the order in which they are begun.
+    pub fn jobs(&self) -> Vec<(Tried, u64)> {
+        let tried = self.alphas.iter().map(|&alpha| Tried::Constant(alpha));
+        let tried = tried.chain([Tried::Adaptive]);
+        tried
+            .flat_map(|tried| self.seeds.iter().map(move |&seed| (tried, seed)))
+            .collect()
     }
 
     /// Before anything is trained: what models are judged by must be of the same channels, and long enough.
@@ -226,6 +288,14 @@ impl Tried {
             Tried::Adaptive => "adaptive".to_string(),
         }
     }
+
+    /// Its forcing, as in the settings.
+    pub fn forcing(self) -> &'static str {
+        match self {
+            Tried::Constant(_) => "gtf",
+            Tried::Adaptive => "agtf",
+        }
+    }
 }
 
 /// The strengths from 0 to 1 by a step that divides 1.
@@ -236,49 +306,66 @@ pub fn strengths(step: f64) -> Vec<f64> {
 
 /// The trainings by forcing, in the order in which they were tried.
 pub fn groups(points: &[Point]) -> Vec<Group> {
-    let mut groups = Vec::new();
-    for chunk in points.chunk_by(|a, b| a.tried == b.tried) {
-        let runs: Vec<Vec<f64>> = chunk.iter().map(|p| p.scores.to_vec()).collect();
-        let mut alphas: Vec<f64> = chunk.iter().map(|p| p.alpha).collect();
-        alphas.sort_by(f64::total_cmp);
-        groups.push(Group {
-            tried: chunk[0].tried,
-            alpha: alphas[alphas.len() / 2],
-            scores: summaries(&runs),
-        });
-    }
-    groups
+    let chunks = points.chunk_by(|a, b| a.tried == b.tried);
+    chunks.map(group).collect()
 }
 
-/// Writes all trainings as a table, one a line.
-pub fn write(points: &[Point], folder: &Path) -> Result<PathBuf, Error> {
-    let path = folder.join("line-search.csv");
+fn group(points: &[Point]) -> Group {
+    let mut alphas: Vec<f64> = points.iter().map(|p| p.alpha).collect();
+    Group {
+        tried: points[0].tried,
+        runs: points.len(),
+        alpha: median(&mut alphas),
+        scores: std::array::from_fn(|i| {
+            let runs: Vec<Vec<f64>> = points.iter().map(|p| vec![p.scores[i]]).collect();
+            summaries(&runs)[0]
+        }),
+    }
+}
+
+/// Writes all trainings, one a line, into `line-search.csv`, and the curve, a line a forcing, into `curve.csv`.
+pub fn write(points: &[Point], folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|source| Error::Write {
         path: folder.to_path_buf(),
         source,
     })?;
-    store::write_whole(&path, |out| {
-        writeln!(out, "forcing,alpha,seed,outcome,{}", SCORES.join(","))?;
-        for p in points {
-            let forcing = match p.tried {
-                Tried::Constant(_) => "gtf",
-                Tried::Adaptive => "agtf",
-            };
-            let scores = p.scores.map(|score| match score.is_nan() {
-                true => String::new(),
-                false => score.to_string(),
-            });
-            let (alpha, outcome) = (p.alpha as f32, &p.outcome);
-            writeln!(
-                out,
-                "{forcing},{alpha},{},{outcome},{}",
-                p.seed,
-                scores.join(",")
-            )?;
-        }
-        Ok(())
+    store::write_whole(&folder.join("line-search.csv"), |out| {
+        write_points(points, out)
     })?;
-    Ok(path)
+    store::write_whole(&folder.join("curve.csv"), |out| {
+        write_curve(&groups(points), out)
+    })
+}
+
+fn write_points(points: &[Point], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "forcing,alpha,seed,outcome,{}", SCORES.join(","))?;
+    for p in points {
+        let (forcing, alpha) = (p.tried.forcing(), p.alpha as f32);
+        let scores = p.scores.map(cell).join(",");
+        writeln!(out, "{forcing},{alpha},{},{},{scores}", p.seed, p.outcome)?;
+    }
+    Ok(())
+}
+
+fn write_curve(groups: &[Group], out: &mut dyn Write) -> io::Result<()> {
+    let columns = SCORES.map(|id| format!("{id},{id}_mad,{id}_missing"));
+    writeln!(out, "forcing,alpha,runs,{}", columns.join(","))?;
+    for g in groups {
+        let scores = g
+            .scores
+            .map(|s| format!("{},{},{}", cell(s.median), cell(s.mad), s.dropped));
+        let (forcing, alpha) = (g.tried.forcing(), g.alpha as f32);
+        writeln!(out, "{forcing},{alpha},{},{}", g.runs, scores.join(","))?;
+    }
+    Ok(())
+}
+
+/// A number of a table, empty where there is none.
+fn cell(value: f64) -> String {
+    match value.is_nan() {
+        true => String::new(),
+        false => value.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -292,25 +379,39 @@ mod tests {
         assert_eq!(strengths(1.0), [0.0, 1.0]);
     }
 
-    #[test]
-    fn trainings_are_grouped_and_those_without_a_score_are_counted() {
-        let point = |alpha: f64, seed: u64, score: f64| Point {
+    fn point(alpha: f64, seed: u64, scores: [f64; 3]) -> Point {
+        Point {
             tried: Tried::Constant(alpha),
             seed,
             outcome: "finished".into(),
             alpha,
-            scores: [score; 3],
-        };
+            scores,
+        }
+    }
+
+    #[test]
+    fn a_run_without_one_measure_counts_in_the_others() {
         let points = [
-            point(0.0, 1, 3.0),
-            point(0.0, 2, f64::NAN),
-            point(0.0, 3, 5.0),
-            point(0.5, 1, 1.0),
+            point(0.0, 1, [3.0, 0.1, 1.0]),
+            // Its orbit collapses to a point: no spectrum, but far from the truth.
+            point(0.0, 2, [9.0, f64::NAN, 2.0]),
+            point(0.0, 3, [5.0, 0.3, 9.0]),
+            point(0.5, 1, [1.0, f64::NAN, f64::NAN]),
         ];
         let groups = groups(&points);
         assert_eq!(groups.len(), 2);
-        let first = &groups[0].scores[0];
-        assert_eq!((first.median, first.dropped), (4.0, 1));
+        let found = groups[0].scores.map(|s| (s.median, s.count, s.dropped));
+        assert_eq!(found, [(5.0, 3, 0), (0.2, 2, 1), (2.0, 3, 0)]);
+        assert_eq!((groups[0].runs, groups[1].runs), (3, 1));
         assert_eq!(groups[1].alpha, 0.5);
+        let mut curve = Vec::new();
+        write_curve(&groups, &mut curve).unwrap();
+        let curve = String::from_utf8(curve).unwrap();
+        let lines: Vec<&str> = curve.lines().collect();
+        assert_eq!(
+            lines[0],
+            "forcing,alpha,runs,d_stsp,d_stsp_mad,d_stsp_missing,d_h,d_h_mad,d_h_missing,pe,pe_mad,pe_missing"
+        );
+        assert_eq!(lines[2], "gtf,0.5,1,1,0,0,,,1,,,1");
     }
 }

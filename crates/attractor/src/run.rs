@@ -24,7 +24,7 @@ use attractor_core::train::{Epoch, Outcome, Watch};
 use serde_json::{Value, json};
 
 use crate::container::Fingerprint;
-use crate::experiment::{DataSource, Experiment, ExperimentFile, Resolved};
+use crate::experiment::{DataSource, Experiment, ExperimentError, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
 use crate::{Error, format, store};
 
@@ -147,6 +147,14 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// The recording that a run began with is gone.
+    #[error("the data of this run are not at {}: {}", data.display(), path.display())]
+    DataGone {
+        /// Where they were.
+        data: PathBuf,
+        /// The folder.
+        path: PathBuf,
+    },
     /// A checkpoint was cut or changed.
     #[error("the checkpoint is damaged: {}", path.display())]
     Damaged {
@@ -217,6 +225,10 @@ impl RunError {
                 "`attractor train --config RUN/experiment.toml --out …` trains it again".into(),
             ),
             RunError::NoExperiment { .. } => Some("`attractor train` makes a run".into()),
+            RunError::DataGone { path, .. } => Some(format!(
+                "bring the file back, or name where it is now as `path` of [data] in {}",
+                path.join(EXPERIMENT).display()
+            )),
             RunError::Damaged { .. } => Some(FROM_THE_START.into()),
             RunError::OtherData { .. } => {
                 Some(format!("bring the old file back; else {FROM_THE_START}"))
@@ -270,11 +282,19 @@ impl RunFolder {
         let counts = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
         let files = fs::read_dir(path).map(|files| files.flatten().filter(counts).count());
         match files {
-            Ok(1..) if unfinished => Err(RunError::Unfinished { path: path_of() }),
+            Ok(1..) if unfinished => Err(match Lock::take(path) {
+                Err(Error::Run(locked @ RunError::Locked { .. })) => locked,
+                _ => RunError::Unfinished { path: path_of() },
+            }),
             Ok(1..) => Err(RunError::NotEmpty { path: path_of() }),
             Err(_) if path.exists() => Err(RunError::NotFolder { path: path_of() }),
             _ => Ok(RunFolder { path: path_of() }),
         }
+    }
+
+    /// Whether a folder holds a run, ended or not.
+    pub fn holds_run(path: &Path) -> bool {
+        path.join(EXPERIMENT).exists()
     }
 
     /// What a folder holds, if it is of the experiment and the recording: all settings but the number of threads are the
@@ -417,7 +437,14 @@ impl Interrupted {
         store::remove_parts(path);
         let config = path.join(EXPERIMENT);
         let file = ExperimentFile::read(&config)?;
-        let data = file.data.clone().unwrap_or_default().found_from(&config)?;
+        let data = file.data.clone().unwrap_or_default();
+        let data = data.found_from(&config).map_err(|error| match error {
+            ExperimentError::DataNotFound { data, .. } => Error::Run(RunError::DataGone {
+                data,
+                path: path_of(),
+            }),
+            other => Error::Experiment(other),
+        })?;
         let experiment = match threads {
             None => Experiment::check(&file.raw)?,
             Some(threads) => Experiment::check(&file.raw.with_threads(threads))?,

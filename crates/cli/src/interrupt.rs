@@ -1,7 +1,10 @@
-//! Ctrl-C and SIGTERM as a flag: the first asks a training to store where it is and to end, the second ends at once.
+//! Ctrl-C and SIGTERM as a flag: the first asks a training to store where it is and to end, which is said at once since
+//! an epoch may take long; the second ends at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -10,9 +13,12 @@ use signal_hook::flag;
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
+/// How soon after a signal the user is told that it was heard.
+const GLANCE: Duration = Duration::from_millis(50);
+
 impl Interrupt {
-    /// Listens from now on.
-    pub(crate) fn listen() -> Interrupt {
+    /// Listens from now on; `tell` is called once, soon after the first signal.
+    pub(crate) fn listen(tell: impl FnOnce() + Send + 'static) -> Interrupt {
         let asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Where signals cannot be caught, they end the process as they always did. The order matters: the first
@@ -21,7 +27,17 @@ impl Interrupt {
             let _ = flag::register_conditional_shutdown(signal, code, Arc::clone(&asked));
             let _ = flag::register(signal, Arc::clone(&asked));
         }
-        Interrupt(asked)
+        let interrupt = Interrupt(asked);
+        let watched = interrupt.clone();
+        // Nothing may be written while a signal is handled. A thread that glances now and then is known on every
+        // system; it ends with the process.
+        thread::spawn(move || {
+            while !watched.asked() {
+                thread::sleep(GLANCE);
+            }
+            tell();
+        });
+        interrupt
     }
 
     /// Whether a signal came.

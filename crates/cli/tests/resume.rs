@@ -7,6 +7,7 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -107,6 +108,11 @@ fn a_signal_stores_the_run_and_a_second_process_is_refused() {
             locked.contains("another process is training this run"),
             "{locked}"
         );
+        let locked = said(here, &format!("{TRAIN} --out {run}"), 2);
+        assert!(
+            locked.contains("another process is training this run"),
+            "{locked}"
+        );
         common::signal(&child, signal);
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert!(here.join(&run).join("checkpoint.safetensors").exists());
@@ -120,6 +126,60 @@ fn a_signal_stores_the_run_and_a_second_process_is_refused() {
             "{ended}"
         );
     }
+}
+
+/// An epoch that takes hours: the first signal is answered at once, and the second ends it.
+#[cfg(unix)]
+#[test]
+fn a_signal_is_answered_before_the_epoch_ends() {
+    let folder = folder();
+    let here = folder.path();
+    let endless = "train l.csv --out r --window 30 --hidden 20 --batches-per-epoch 1000000";
+    let mut child = start(here, endless);
+    wait_for(&here.join("r/experiment.toml"), &mut child);
+    common::signal(&child, "INT");
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = told.find(|line| line.as_ref().unwrap().starts_with("stopping"));
+    assert_eq!(
+        line.unwrap().unwrap(),
+        "stopping after this epoch; a checkpoint will be written (Ctrl-C again ends at once)"
+    );
+    assert!(child.try_wait().unwrap().is_none());
+    common::signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!here.join("r/checkpoint.safetensors").exists());
+}
+
+#[test]
+fn data_that_are_gone_are_told_with_where_they_were() {
+    let folder = folder();
+    let here = folder.path();
+    let arguments = TRAIN.replace("--epochs 300", "--epochs 100000");
+    let mut child = start(here, &format!("{arguments} --out r"));
+    wait_for(&here.join("r/checkpoint.safetensors"), &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::rename(here.join("l.csv"), here.join("moved.csv")).unwrap();
+    let gone = said(here, "resume r", 2);
+    let expected = here.canonicalize().unwrap().join("l.csv");
+    let expected = format!(
+        "error: the data of this run are not at {}: r\n",
+        expected.display()
+    );
+    assert!(gone.contains(&expected), "{gone}");
+    assert!(
+        gone.contains("hint: bring the file back, or name where it is now as `path` of [data] in r/experiment.toml"),
+        "{gone}"
+    );
+    let file = here.join("r/experiment.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    fs::write(&file, settings.replace("l.csv", "moved.csv")).unwrap();
+    let mut child = start(here, "resume r --quiet");
+    let pause = Duration::from_millis(300);
+    std::thread::sleep(pause);
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
@@ -180,6 +240,13 @@ fn a_training_that_diverges_goes_back_and_says_so() {
         --epochs 30 --batches-per-epoch 5 --checkpoint-every 1";
     let given_up = said(here, &format!("{wild} --out a"), 1);
     assert!(given_up.contains("diverged at update"), "{given_up}");
+    assert!(given_up.contains("`--retries 3`"), "{given_up}");
+    let used_up = said(here, &format!("{wild} --retries 1 --out u"), 1);
+    assert!(
+        used_up.contains("hint: one of these may help: a lower `--lr`, `--forcing agtf`"),
+        "{used_up}"
+    );
+    assert!(!used_up.contains("--retries"), "{used_up}");
     let back = said(here, &format!("{wild} --retries 40 --out b --json"), 0);
     assert!(back.contains("went back to"), "{back}");
     let outcome = fs::read_to_string(here.join("b/outcome.json")).unwrap();

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::experiment::{DataSource, Origin, Raw, threads};
 use attractor::format;
-use attractor::line_search::{Group, LineSearch, Point, SCORES, Tried, groups, strengths, write};
+use attractor::line_search::{Group, LineSearch, Point, SCORES, groups, strengths, write};
+use attractor::measure::summary::Summary;
 use attractor::train::{Control, Epoch, State};
 use clap::Args;
 use serde_json::json;
@@ -21,8 +22,9 @@ use crate::table;
 /// Train with many strengths of forcing, and see which reconstructs best
 ///
 /// Trains with alpha = 0, 0.05, …, 1 and with adaptive forcing, for several seeds, one training a core, and prints the
-/// median of the measures over the seeds by alpha. Every training is a run under DIR; line-search.csv has a line for
-/// each. The same command in the same folder continues what was interrupted.
+/// median of every measure over the seeds that have it, by alpha. Every training is a run under DIR; line-search.csv has
+/// a line for each, curve.csv what is printed. The same command in the same folder continues what was interrupted. It
+/// sets forcing, alpha, seed and threads itself.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// File of data
@@ -66,12 +68,6 @@ impl Search {
             .as_ref()
             .map(|path| format::read(path, &data.options));
         let test = test.transpose()?;
-        if test.is_none() {
-            let _ = writeln!(
-                io::stderr(),
-                "note: without `--test` models are judged by their training data"
-            );
-        }
         let search = LineSearch {
             settings: self.settings(),
             data,
@@ -82,15 +78,27 @@ impl Search {
             workers: threads(self.workers),
             folder: self.out.clone(),
         };
-        let interrupt = Interrupt::listen();
-        let total = (search.alphas.len() + 1) * search.seeds.len();
+        search.check()?;
+        if test.is_none() {
+            note("note: without `--test` models are judged by their training data");
+        }
+        let interrupt = Interrupt::listen(|| {
+            note(
+                "stopping after the epochs under way; checkpoints will be written (Ctrl-C again ends at once)",
+            );
+        });
         let points = search.run(|| Box::new(watch(interrupt.clone())), tell)?;
         write(&points, &self.out)?;
-        self.print(&points, out)?;
-        Ok(match points.len() < total {
-            true => ExitCode::from(crate::INTERRUPTED),
-            false => ExitCode::SUCCESS,
-        })
+        let total = search.jobs().len();
+        self.print(&points, total, out)?;
+        if points.len() == total {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (ended, folder) = (points.len(), self.out.display());
+        note(&format!(
+            "stopped after {ended} of {total} trainings; the same command continues: {folder}"
+        ));
+        Ok(ExitCode::from(crate::INTERRUPTED))
     }
 
     fn settings(&self) -> Raw {
@@ -104,19 +112,28 @@ impl Search {
         raw
     }
 
-    fn print(&self, points: &[Point], out: &mut dyn Write) -> Result<(), Error> {
+    fn print(&self, points: &[Point], total: usize, out: &mut dyn Write) -> Result<(), Error> {
         let groups = groups(points);
         if self.json {
-            let list: Vec<_> = groups.iter().map(as_json).collect();
-            return Ok(writeln!(out, "{:#}", json!({ "groups": list }))?);
+            let document = json!({
+                "trainings": total,
+                "ended": points.len(),
+                "groups": groups.iter().map(as_json).collect::<Vec<_>>(),
+                "points": points.iter().map(point_json).collect::<Vec<_>>(),
+            });
+            return Ok(writeln!(out, "{document:#}")?);
         }
         let [a, b, c] = SCORES.map(|id| format!("{id} (median ± MAD)"));
-        let [forcing, alpha, runs, dropped] =
-            ["forcing", "alpha", "runs", "dropped"].map(String::from);
-        let head = [forcing, alpha, runs, dropped, a, b, c];
+        let [forcing, alpha, runs] = ["forcing", "alpha", "runs"].map(String::from);
+        let head = [forcing, alpha, runs, a, b, c];
         let rows = std::iter::once(head).chain(groups.iter().map(row));
         Ok(table::write(out, &rows.collect::<Vec<_>>())?)
     }
+}
+
+/// A line on standard error; a closed one is no reason to end the search.
+fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Stops a training when the user asks to.
@@ -134,46 +151,61 @@ fn tell(point: &Point) {
     let scores: Vec<String> = scores
         .map(|(id, score)| format!("{id} {score:.3}"))
         .collect();
-    // A closed standard error is no reason to end the search.
-    let _ = writeln!(
-        io::stderr(),
+    note(&format!(
         "{name} seed {seed}: {outcome}, alpha {:.3}, {}",
         point.alpha,
         scores.join(", ")
-    );
-}
-
-fn forcing(tried: Tried) -> &'static str {
-    match tried {
-        Tried::Constant(_) => "gtf",
-        Tried::Adaptive => "agtf",
-    }
+    ));
 }
 
 fn as_json(group: &Group) -> serde_json::Value {
     let mut object = json!({
-        "forcing": forcing(group.tried),
+        "forcing": group.tried.forcing(),
         "alpha": group.alpha,
-        "runs": group.scores[0].count + group.scores[0].dropped,
-        "dropped": group.scores[0].dropped,
+        "runs": group.runs,
     });
     for (id, score) in SCORES.iter().zip(&group.scores) {
-        object[id] = json!({ "median": score.median, "mad": score.mad });
+        object[id] = json!({
+            "median": score.median,
+            "mad": score.mad,
+            "runs": score.count,
+            "missing": score.dropped,
+        });
     }
     object
 }
 
-fn row(group: &Group) -> [String; 7] {
-    let first = &group.scores[0];
-    let score = |i: usize| match group.scores[i].median {
-        median if median.is_nan() => "-".to_string(),
-        median => format!("{median:.3e} ± {:.1e}", group.scores[i].mad),
+fn point_json(point: &Point) -> serde_json::Value {
+    let mut object = json!({
+        "forcing": point.tried.forcing(),
+        "alpha": point.alpha,
+        "seed": point.seed,
+        "outcome": point.outcome,
+    });
+    for (id, score) in SCORES.iter().zip(point.scores) {
+        object[id] = json!(score);
+    }
+    object
+}
+
+fn row(group: &Group) -> [String; 6] {
+    let score = |i: usize| {
+        let Summary {
+            median,
+            mad,
+            dropped,
+            ..
+        } = group.scores[i];
+        match (median.is_nan(), dropped) {
+            (true, _) => format!("– (none of {})", group.runs),
+            (false, 0) => format!("{median:.3e} ± {mad:.1e}"),
+            (false, missing) => format!("{median:.3e} ± {mad:.1e} ({missing} without)"),
+        }
     };
     [
-        forcing(group.tried).to_string(),
+        group.tried.forcing().to_string(),
         format!("{:.3}", group.alpha),
-        (first.count + first.dropped).to_string(),
-        first.dropped.to_string(),
+        group.runs.to_string(),
         score(0),
         score(1),
         score(2),

@@ -48,11 +48,19 @@ impl Progress {
     }
 
     fn new(plan: &Plan, how: How) -> Progress {
+        let tell: Box<dyn FnOnce() + Send> = match &how {
+            How::Silent => Box::new(|| {}),
+            How::Lines { .. } => Box::new(tell_stopping),
+            How::Bar(bar) => {
+                let bar = bar.clone();
+                Box::new(move || bar.suspend(tell_stopping))
+            }
+        };
         Progress {
             begun: Instant::now(),
             updates: plan.updates(),
             how,
-            interrupt: Interrupt::listen(),
+            interrupt: Interrupt::listen(tell),
         }
     }
 
@@ -88,6 +96,14 @@ impl Watch for Progress {
             false => Control::Continue,
         }
     }
+}
+
+/// Says that a signal was heard; a closed standard error is no reason to end before the checkpoint.
+fn tell_stopping() {
+    let _ = writeln!(
+        io::stderr(),
+        "stopping after this epoch; a checkpoint will be written (Ctrl-C again ends at once)"
+    );
 }
 
 fn bar(updates: u64) -> ProgressBar {

@@ -1,0 +1,162 @@
+//! `attractor line-search`, run as a user runs it.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{document, said};
+use tempfile::TempDir;
+
+/// A folder with a short recording `l.csv`.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 400 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    folder
+}
+
+/// A search of eight trainings, each of a moment.
+const SEARCH: &str = "line-search l.csv --test l.csv --out s --step 0.5 --seeds 2 --workers 1 \
+    --window 30 --hidden 10 --batches-per-epoch 10";
+
+fn lines(folder: &Path, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("s").join(name)).unwrap();
+    text.lines().map(String::from).collect()
+}
+
+#[test]
+fn a_search_gives_its_curve_and_its_trainings() {
+    let folder = folder();
+    let found = document(folder.path(), &format!("{SEARCH} --epochs 2"), 0);
+    assert_eq!(
+        (&found["trainings"], &found["ended"]),
+        (&8.into(), &8.into())
+    );
+    let groups = found["groups"].as_array().unwrap();
+    assert_eq!((groups.len(), &groups[3]["forcing"]), (4, &"agtf".into()));
+    for group in groups {
+        let pe = &group["pe"];
+        let runs = pe["runs"].as_u64().unwrap() + pe["missing"].as_u64().unwrap();
+        assert_eq!(Some(runs), group["runs"].as_u64());
+    }
+    assert_eq!(found["points"].as_array().unwrap().len(), 8);
+    assert_eq!(found["points"][1]["seed"], 2);
+    assert_eq!(lines(folder.path(), "line-search.csv").len(), 9);
+    let curve = lines(folder.path(), "curve.csv");
+    assert!(
+        curve[0].ends_with(",pe,pe_mad,pe_missing") && curve.len() == 5,
+        "{curve:?}"
+    );
+    let (table, _) = said(folder.path(), &format!("{SEARCH} --epochs 2"), 0);
+    assert_eq!(table.lines().count(), 5);
+}
+
+/// A constant map, z ← h, is what collapses: its orbit has no spectrum.
+#[test]
+fn a_collapsed_orbit_counts_in_the_measures_that_it_has() {
+    let folder = folder();
+    let search = format!("{SEARCH} --epochs 1");
+    said(folder.path(), &search, 0);
+    let tensors: [common::Tensor<'_>; 3] = [
+        ("A", &[3], &[0.0; 3]),
+        ("W", &[3, 3], &[0.0; 9]),
+        ("h", &[3], &[0.1, 0.2, 0.3]),
+    ];
+    common::model_file(folder.path(), "plrnn", &[], &tensors);
+    for seed in [1, 2] {
+        let model = format!("s/alpha-0/seed-{seed}/model.safetensors");
+        fs::copy(
+            folder.path().join("m.safetensors"),
+            folder.path().join(model),
+        )
+        .unwrap();
+    }
+    let found = document(folder.path(), &search, 0);
+    let group = &found["groups"][0];
+    assert_eq!(
+        (&group["d_h"]["missing"], &group["d_h"]["median"]),
+        (&2.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(group["d_stsp"]["missing"], 0);
+    // A point where the attractor is not: no better than any trained model.
+    assert!(group["d_stsp"]["median"].as_f64().unwrap() > 5.0, "{group}");
+    assert!(group["pe"]["median"].as_f64().unwrap() > 0.5, "{group}");
+    let (table, _) = said(folder.path(), &search, 0);
+    assert!(table.contains("– (none of 2)"), "{table}");
+    assert!(lines(folder.path(), "curve.csv")[1].contains(",,2,"));
+}
+
+#[test]
+fn what_is_scanned_cannot_be_set_and_a_run_is_not_searched_in() {
+    let folder = folder();
+    for (flag, name) in [
+        ("--alpha 0.3", "alpha"),
+        ("--forcing agtf", "forcing"),
+        ("--seed 7", "seed"),
+        ("--set threads=2", "threads"),
+    ] {
+        let (out, told) = said(folder.path(), &format!("{SEARCH} {flag}"), 2);
+        assert!(
+            told.contains(&format!("error: a line search sets `{name}` itself")),
+            "{told}"
+        );
+        assert!(
+            told.contains("hint: leave it out; `--step`, `--seeds`"),
+            "{told}"
+        );
+        assert!(out.is_empty() && !folder.path().join("s").exists());
+    }
+    let train = "train l.csv --out s --epochs 1 --window 30 --hidden 10 --quiet";
+    said(folder.path(), train, 0);
+    let (_, told) = said(folder.path(), SEARCH, 2);
+    assert!(
+        told.contains("error: the folder holds a run, not a line search: s\nhint: name another"),
+        "{told}"
+    );
+    assert!(!folder.path().join("s/alpha-0").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_what_ended_and_says_how_to_go_on() {
+    let folder = folder();
+    let here = folder.path();
+    // The first training ends soon, the second takes minutes.
+    said(here, &format!("{SEARCH} --epochs 2"), 0);
+    fs::remove_dir_all(here.join("s/alpha-0.5")).unwrap();
+    fs::remove_dir_all(here.join("s/adaptive")).unwrap();
+    let settings = here.join("s/alpha-0/seed-1/experiment.toml");
+    let settings = fs::read_to_string(settings).unwrap();
+    for run in ["alpha-0/seed-1", "alpha-0/seed-2"] {
+        let file = here.join("s").join(run).join("experiment.toml");
+        let seed = &run[run.len() - 1..];
+        let long = settings
+            .replace("epochs = 2", "epochs = 1000000")
+            .replace("seed = 1", &format!("seed = {seed}"));
+        fs::write(file, long).unwrap();
+    }
+    let long = format!("{SEARCH} --epochs 1000000 --json");
+    let mut child = common::start(here, &long);
+    common::wait_for(&here.join("s/alpha-0.5/seed-1/experiment.toml"), &mut child);
+    common::signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    let last = told.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "stopped after 2 of 8 trainings; the same command continues: s"
+    );
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["ended"], 2);
+    assert_eq!(found["points"].as_array().unwrap().len(), 2);
+    assert!(
+        here.join("s/alpha-0.5/seed-1/checkpoint.safetensors")
+            .exists()
+    );
+}
