@@ -62,6 +62,10 @@ pub struct Timing {
     pub threads: usize,
     /// The instruction set.
     pub isa: &'static str,
+    /// The forcing, as in the settings.
+    pub forcing: String,
+    /// How alpha was found, if the forcing is adaptive.
+    pub alpha_estimator: Option<String>,
     /// Updates that were counted.
     pub updates: usize,
     /// Median over the blocks.
@@ -118,6 +122,9 @@ pub fn measure(
         },
         threads: resolved.plan.threads,
         isa: resolved.plan.isa.name(),
+        forcing: measuring.forcing.clone(),
+        alpha_estimator: (resolved.plan.adaptation.is_some())
+            .then(|| measuring.alpha_estimator.clone()),
         updates: clock.blocks.len() * BLOCK,
         seconds_per_update: median(clock.blocks) / BLOCK as f64,
     })

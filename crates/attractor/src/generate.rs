@@ -87,6 +87,14 @@ pub enum GenerateError {
         /// Rows of the first trajectory.
         rows: usize,
     },
+    /// Time jumps in the inputs.
+    #[error("the inputs have a gap after row {rows}, and {} are asked for", count(*steps, "step"))]
+    InputGap {
+        /// Rows before the gap.
+        rows: usize,
+        /// Steps asked for.
+        steps: usize,
+    },
     /// A value that is needed is missing.
     #[error("`{channel}` is missing in row {} of the data", row + 1)]
     Missing {
@@ -118,6 +126,9 @@ impl GenerateError {
             GenerateError::ShortInputs { rows, .. } => {
                 Some(format!("use `--steps {rows}` or less"))
             }
+            GenerateError::InputGap { rows, .. } => Some(format!(
+                "use `--steps {rows}` or less, or data without the gap: the state behind it is not known"
+            )),
             GenerateError::NotFinite { row } if *row > 0 => {
                 Some(format!("the orbit diverges; `--steps {row}` ends before"))
             }
@@ -146,7 +157,11 @@ pub fn generate(
     let inputs = match data {
         None if k > 0 => return Err(GenerateError::NoInputs { inputs: k }),
         None => Vec::new(),
-        Some(series) => drive(reconstruction, series, steps)?,
+        Some(series) => {
+            let inputs = drive(reconstruction, series, steps)?;
+            refuse_gap(k, series, steps)?;
+            inputs
+        }
     };
     let (scaled, start) = start(reconstruction, data)?;
     let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
@@ -284,6 +299,15 @@ fn drive(
             channel: series.inputs()[order[i % k]].name.clone(),
             row: i / k,
         }),
+    }
+}
+
+/// Refuses inputs that jump in time before the last step: an orbit would go on as if they did not.
+fn refuse_gap(inputs: usize, series: &Series, steps: usize) -> Result<(), GenerateError> {
+    let rows = series.segments(0)[0].len();
+    match inputs > 0 && rows < steps {
+        true => Err(GenerateError::InputGap { rows, steps }),
+        false => Ok(()),
     }
 }
 

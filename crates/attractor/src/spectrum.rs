@@ -4,9 +4,9 @@
 use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_spectrum};
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::Step;
-use attractor_core::system::Time;
 use attractor_core::system::integrate::IntegrateError;
 use attractor_core::system::simulate::{Method, SimulateError, Simulation};
+use attractor_core::system::{Known, Time};
 use serde_json::{Value, json};
 
 use crate::anatomy::exponents_json;
@@ -75,9 +75,6 @@ pub fn to_json(simulation: &Simulation, spectrum: &Spectrum) -> Value {
     };
     // The document divides by the step, and a flow's exponents are per unit of time already.
     let per_step = spectrum.per_time(1.0 / dt);
-    let known = info.known.iter().map(
-        |known| json!({ "set": known.set, "exponents": known.exponents, "source": known.source }),
-    );
     json!({
         "schema": 1,
         "system": info.entry.id,
@@ -86,6 +83,22 @@ pub fn to_json(simulation: &Simulation, spectrum: &Spectrum) -> Value {
         "seed": simulation.request().seed,
         "lyapunov": exponents_json(&per_step, &step),
         "kaplan_yorke": (spectrum.exponents.len() == dim(simulation)).then(|| spectrum.kaplan_yorke()),
-        "known": known.collect::<Vec<_>>(),
+        "known": known(simulation),
     })
+}
+
+/// What the literature has for these very parameters; null if it has nothing.
+fn known(simulation: &Simulation) -> Value {
+    let info = simulation.info();
+    let same = |known: &&Known| {
+        let parameters = info.settings(known.set.iter().copied());
+        parameters.as_ref() == Ok(simulation.settings())
+    };
+    let known = info.known.iter().filter(same).map(
+        |known| json!({ "set": known.set, "exponents": known.exponents, "source": known.source }),
+    );
+    match known.collect::<Vec<_>>() {
+        none if none.is_empty() => Value::Null,
+        some => json!(some),
+    }
 }

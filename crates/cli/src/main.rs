@@ -22,7 +22,8 @@ struct Cli {
 /// Exit code for a mistake of the user.
 const MISTAKE: u8 = 2;
 
-/// Exit code for what nature did, such as an orbit that diverges.
+/// Exit code where nature leaves nothing to give, such as a training or an orbit that diverges, or where a check fails. A
+/// report that tells of a diverging orbit has succeeded.
 const OUTCOME: u8 = 1;
 
 /// Exit code for a training that was interrupted, as shells have it for Ctrl-C.
@@ -31,7 +32,8 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     match Cli::parse().verb.run(&mut io::stdout().lock()) {
         Ok(code) => code,
-        // The reader of our output has seen enough, as in `attractor list | head`.
+        // The reader of our output has seen enough, as in `attractor generate RUN --steps 1000000 | head`. That is
+        // success, not 141 as of a program that a signal ends: scripts with `pipefail` go on.
         Err(attractor::Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

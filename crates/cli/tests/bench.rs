@@ -43,6 +43,10 @@ fn one_object_a_workload() {
         assert_eq!(eeg[key], value, "{key}");
     }
     assert_eq!(eeg["isa"], "baseline");
+    assert_eq!(
+        (&eeg["forcing"], &eeg["alpha_estimator"]),
+        (&"gtf".into(), &serde_json::Value::Null)
+    );
     assert!(
         objects
             .iter()
@@ -55,7 +59,30 @@ fn a_table_for_people_and_words_for_mistakes() {
     let (code, out, _) = bench("--workload lorenz63 --updates 1 --warm-up 0");
     assert_eq!(code, Some(0));
     assert_eq!(out.lines().count(), 2);
-    assert!(out.lines().next().unwrap().ends_with("µs per update"));
+    assert!(
+        out.lines()
+            .next()
+            .unwrap()
+            .ends_with("forcing  estimator  µs per update")
+    );
+    let adaptive =
+        "--workload lorenz63 --updates 1 --warm-up 0 --forcing agtf --alpha-estimator exp-log";
+    let (_, out, _) = bench(adaptive);
+    assert!(
+        out.lines()
+            .nth(1)
+            .unwrap()
+            .contains("  agtf     exp-log    "),
+        "{out}"
+    );
+    let (_, out, _) = bench(&format!("{adaptive} --json"));
+    assert!(out.contains(r#""alpha_estimator":"exp-log""#), "{out}");
+    let (code, _, notes) = bench("--updates 0");
+    assert_eq!(code, Some(2));
+    assert!(
+        notes.contains("expected a whole number of at least 1"),
+        "{notes}"
+    );
     let (code, _, notes) = bench("--threads 100000");
     assert_eq!(code, Some(2));
     assert!(notes.contains("`threads` must be"), "{notes}");

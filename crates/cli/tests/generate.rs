@@ -8,6 +8,7 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
 
@@ -107,6 +108,28 @@ fn an_orbit_that_diverges_is_an_outcome_with_its_row() {
     said(folder.path(), "generate m.safetensors --steps 10", 0);
 }
 
+/// As `| head -n 1` does: the reader leaves after the first line.
+#[test]
+fn a_reader_that_has_seen_enough_is_no_mistake() {
+    let folder = trained();
+    for arguments in [
+        "generate r --steps 200000",
+        "analyze r --json --steps 2000 --cycles 1",
+        "list",
+        "explain train",
+    ] {
+        let mut child = common::start(folder.path(), arguments);
+        let mut line = String::new();
+        let mut reader = BufReader::new(child.stdout.take().unwrap());
+        reader.read_line(&mut line).unwrap();
+        drop(reader);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{arguments}");
+        assert!(!line.is_empty());
+    }
+}
+
 #[test]
 fn mistakes_are_told() {
     let folder = trained();
@@ -197,6 +220,20 @@ fn a_driven_model_needs_its_inputs() {
     );
     let (out, _) = said(folder.path(), "generate r --steps 60 --data d.csv", 0);
     assert_eq!(table(&out).len(), 60);
+    // Time jumps after row 30: the orbit ends there, and does not go on as if nothing had happened.
+    let timed = text.lines().skip(1).enumerate().map(|(i, line)| {
+        let time = if i < 30 { i } else { i + 100 };
+        format!("{time},{line}\n")
+    });
+    let timed: String = std::iter::once("time,x,input:u\n".to_string())
+        .chain(timed)
+        .collect();
+    fs::write(folder.path().join("gap.csv"), timed).unwrap();
+    refused(
+        "--steps 31 --data gap.csv",
+        "error: the inputs have a gap after row 30, and 31 steps are asked for\nhint: use `--steps 30` or less",
+    );
+    said(folder.path(), "generate r --steps 30 --data gap.csv", 0);
     // Other inputs, another orbit from the second row on.
     let quiet = text.lines().map(|line| line.rsplit_once(',').unwrap().0);
     let quiet: Vec<String> = quiet.map(|x| format!("{x},0.5")).collect();

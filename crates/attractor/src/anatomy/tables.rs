@@ -65,7 +65,8 @@ const BINS: usize = 100;
 /// Sequences of `alpha_estimates.csv`.
 const SEQUENCES: usize = 5000;
 
-/// Writes all tables that model and data allow into a folder, which is made if it is not there.
+/// Writes all tables that model and data allow into a folder, which is made if it is not there. Those of an earlier
+/// analysis that this one does not make are removed.
 pub fn tables(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
@@ -90,10 +91,24 @@ pub fn tables(
                 store::write_whole(&folder.join(name), |out| table.write(out))?;
                 done.written.push(name);
             }
-            None => done.missing.push((name, needs)),
+            None => {
+                remove(&folder.join(name))?;
+                done.missing.push((name, needs));
+            }
         }
     }
     Ok(done)
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Write {
+            path: path.to_path_buf(),
+            source,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the folder for tables, if it is not there.

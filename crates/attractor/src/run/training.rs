@@ -221,6 +221,21 @@ struct Judge<'a> {
     every: u64,
     resolved: &'a Resolved,
     reference: Reference<'a>,
+    /// Scores from here on are no scores.
+    largest: f64,
+}
+
+/// Farther from the mean than this many standard deviations a forecast has diverged, as an orbit has.
+const BOUND: f64 = 1e6;
+
+/// PE(n) is a mean of squares, finite long after forecasts have diverged: beyond BOUND² times the mean variance it says
+/// nothing. An orbit that diverges has no other score at all.
+fn largest_score(measure: &str, truth: Rows<'_>) -> f64 {
+    let variances = truth.moments().into_iter().map(|(_, sd)| sd * sd);
+    match measure {
+        "pe" => BOUND * BOUND * variances.sum::<f64>() / truth.dim() as f64,
+        _ => f64::INFINITY,
+    }
 }
 
 impl<'a> Judge<'a> {
@@ -240,6 +255,7 @@ impl<'a> Judge<'a> {
             every,
             resolved,
             reference,
+            largest: largest_score(measure, truth),
         }))
     }
 
@@ -256,7 +272,8 @@ impl<'a> Judge<'a> {
             "d_h" => orbit().d_h,
             _ => orbit().d_stsp.map(|estimate| estimate.value),
         };
-        let lowest = best.as_ref().map_or(f64::INFINITY, |best| best.score);
+        let lowest = best.as_ref().map_or(self.largest, |best| best.score);
+        // Written so that NaN is not lower.
         if let Some(score) = score.filter(|&score| score < lowest) {
             *best = Some(Best {
                 theta: theta.clone(),
@@ -264,5 +281,53 @@ impl<'a> Judge<'a> {
                 epoch,
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Origin, Raw};
+
+    fn resolved(measure: &str) -> Resolved {
+        let mut raw = Raw::default();
+        let given = [
+            ("model", "plrnn"),
+            ("observation", "identity"),
+            ("window", "5"),
+            ("best-by", measure),
+        ];
+        for (name, text) in given {
+            raw.push(name, text, Origin::Flag);
+        }
+        let wave = (0..200).map(|t| (1.0 + 0.3 * f64::from(t)).sin()).collect();
+        let series = Series::from_rows(wave, 1, 1.0).unwrap();
+        Experiment::check(&raw).unwrap().resolve(&series).unwrap()
+    }
+
+    /// The best of z ← a z for some a, one after another.
+    fn best(measure: &str, slopes: &[f32]) -> Option<f32> {
+        let resolved = resolved(measure);
+        let judge = Judge::new(&resolved).unwrap().unwrap();
+        let model = resolved.model();
+        let mut tensors = model.layout().tensors().iter();
+        let a = tensors.find(|t| t.name == "A").unwrap().range.start;
+        let mut best = None;
+        for (epoch, &slope) in slopes.iter().enumerate() {
+            let mut state = State::new(&model, &resolved.plan);
+            state.theta.fill(0.0);
+            state.theta[a] = slope;
+            judge.compare(epoch as u64, &state, &mut best);
+        }
+        best.map(|best| best.theta[a])
+    }
+
+    #[test]
+    fn forecasts_that_diverge_are_never_the_best() {
+        // After 20 steps z is 5²⁰ ≈ 10¹⁴: a square of 10²⁸ is finite in f64 and f32, and beyond 10¹² variances.
+        assert_eq!(best("pe", &[5.0]), None);
+        assert_eq!(best("pe", &[1e20, f32::NAN]), None);
+        assert_eq!(best("pe", &[5.0, 0.9, 5.0]), Some(0.9));
+        assert_eq!(best("d_stsp", &[5.0, f32::NAN]), None);
     }
 }

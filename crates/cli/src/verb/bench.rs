@@ -30,7 +30,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "FILE", requires = "workload")]
     data: Option<PathBuf>,
     /// Updates that are timed, after a warm-up
-    #[arg(long, default_value_t = 1000, allow_negative_numbers = true, value_parser = whole::<usize>)]
+    #[arg(long, default_value_t = 1000, allow_negative_numbers = true, value_parser = updates)]
     updates: usize,
     /// Seconds of warm-up: processors take a while to reach their clock rate
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]
@@ -68,7 +68,7 @@ impl Bench {
         for workload in WORKLOADS.iter().filter(|workload| asked(workload.name)) {
             let timing = measure(workload, &measuring, data.as_ref())?;
             if self.json {
-                writeln!(out, "{}", as_json(&timing, &self.forcing))?;
+                writeln!(out, "{}", as_json(&timing))?;
             }
             timings.push(timing);
         }
@@ -77,6 +77,11 @@ impl Bench {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn updates(text: &str) -> Result<usize, String> {
+    let parsed = text.parse().ok().filter(|&updates| updates > 0);
+    parsed.ok_or_else(|| "expected a whole number of at least 1".to_string())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -97,7 +102,7 @@ fn choices(setting: &str) -> PossibleValuesParser {
     }
 }
 
-fn as_json(timing: &Timing, forcing: &str) -> serde_json::Value {
+fn as_json(timing: &Timing) -> serde_json::Value {
     let sizes = &timing.workload;
     json!({
         "workload": sizes.name,
@@ -108,7 +113,8 @@ fn as_json(timing: &Timing, forcing: &str) -> serde_json::Value {
         "batch": BATCH,
         "threads": timing.threads,
         "isa": timing.isa,
-        "forcing": forcing,
+        "forcing": timing.forcing,
+        "alpha_estimator": timing.alpha_estimator,
         "updates": timing.updates,
         "seconds_per_update": timing.seconds_per_update,
     })
@@ -123,6 +129,8 @@ fn write_table(out: &mut dyn Write, timings: &[Timing]) -> Result<(), Error> {
         "window",
         "threads",
         "isa",
+        "forcing",
+        "estimator",
         "µs per update",
     ];
     let row = |t: &Timing| {
@@ -134,6 +142,8 @@ fn write_table(out: &mut dyn Write, timings: &[Timing]) -> Result<(), Error> {
             t.workload.window.to_string(),
             t.threads.to_string(),
             t.isa.to_string(),
+            t.forcing.clone(),
+            t.alpha_estimator.clone().unwrap_or("–".to_string()),
             format!("{:.1}", 1e6 * t.seconds_per_update),
         ]
     };

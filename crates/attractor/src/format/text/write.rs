@@ -55,12 +55,22 @@ fn write_plain(series: &Series, delimiter: Delimiter, out: impl Write) -> io::Re
         .delimiter(delimiter.byte())
         .comment(Some(b'#'))
         .from_writer(out);
-    let names = ids(series);
-    table.write_record(titles(series).map_err(as_io)?)?;
-    for i in 0..series.trajectories().len() {
-        write_trajectory(series, i, names.as_ref().map(|n| n[i].as_str()), &mut table)?;
-    }
+    let titles = titles(series).map_err(as_io)?;
+    write_records(series, titles, &mut table).map_err(as_told_by_system)?;
     table.flush()
+}
+
+fn write_records(
+    series: &Series,
+    titles: Vec<String>,
+    table: &mut csv::Writer<impl Write>,
+) -> csv::Result<()> {
+    let names = ids(series);
+    table.write_record(titles)?;
+    for i in 0..series.trajectories().len() {
+        write_trajectory(series, i, names.as_ref().map(|n| n[i].as_str()), table)?;
+    }
+    Ok(())
 }
 
 fn write_trajectory(
@@ -68,7 +78,7 @@ fn write_trajectory(
     trajectory: usize,
     name: Option<&str>,
     table: &mut csv::Writer<impl Write>,
-) -> io::Result<()> {
+) -> csv::Result<()> {
     let (n, k) = (series.dim_obs(), series.dim_input());
     let t = &series.trajectories()[trajectory];
     let mut text = String::new();
@@ -183,6 +193,14 @@ fn check_finite(series: &Series) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// The system's own error, so that a closed pipe and a full disk are known as such; the conversion of the crate hides it.
+fn as_told_by_system(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 fn as_io(fault: Fault) -> io::Error {
