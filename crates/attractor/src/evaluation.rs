@@ -7,6 +7,7 @@ mod cache;
 mod data;
 mod document;
 mod floors;
+mod overlap;
 mod scores;
 
 use attractor_core::inspect::count;
@@ -40,6 +41,8 @@ pub struct Request {
     pub other_starts: usize,
     /// Whether floors and chance levels are wanted.
     pub levels: Levels,
+    /// What a model was trained on, if that is known: to tell whether it is judged by the same.
+    pub trained_on: Option<Series>,
 }
 
 /// Whether floors and chance levels are wanted.
@@ -69,6 +72,8 @@ pub struct Evaluation {
     pub pe_steps: usize,
     /// What is known of orbits from other starts, for a model.
     pub starts: Option<Starts>,
+    /// The share of the rows that a model was trained on, if its training data are known.
+    pub trained_share: Option<f64>,
     /// Where floors are from; none if they were not asked for.
     pub floor: Option<Floor>,
     /// What a reader should know.
@@ -230,6 +235,7 @@ pub fn compare(
         orbit,
         scores,
         starts: None,
+        trained_share: None,
         notes,
     };
     judged.finish(&truth.step, request, cache)
@@ -244,7 +250,9 @@ pub fn evaluate(
 ) -> Result<Evaluation, EvaluationError> {
     let mut notes = Vec::new();
     let data = Stretch::for_model(reconstruction, data, &mut notes)?;
-    data.note_training_data(&reconstruction.card, &mut notes);
+    let trained_share = data.trained_share(request.trained_on.as_ref());
+    notes.extend(trained_share.and_then(data::training_note));
+    let data = data.scaled(&reconstruction.card.scaling);
     let (truth, model) = (data.first(data.len()), &reconstruction.model);
     let plan = Plan {
         options: request.options,
@@ -266,6 +274,7 @@ pub fn evaluate(
         orbit,
         scores,
         starts: Some(starts),
+        trained_share,
         notes,
     };
     judged.finish(&data.step, request, cache)
@@ -277,6 +286,7 @@ struct Judged<'a> {
     orbit: Rows<'a>,
     scores: Vec<Score>,
     starts: Option<Starts>,
+    trained_share: Option<f64>,
     notes: Vec<String>,
 }
 
@@ -310,6 +320,7 @@ impl Judged<'_> {
             scores: self.scores,
             pe_steps: request.options.pe_steps,
             starts: self.starts,
+            trained_share: self.trained_share,
             floor,
             notes: self.notes,
         })

@@ -271,6 +271,24 @@ impl Run {
         let reconstruction = Reconstruction::read(&file)?;
         Ok(Run { reconstruction })
     }
+
+    /// What the run in a folder, or that of the model file in it, was trained on, without what was held out; none if
+    /// there is no run or its recording is gone.
+    pub fn training_data(path: &Path) -> Option<Series> {
+        let folder = match path.file_name() {
+            Some(name) if name == MODEL => path.parent()?,
+            _ => path,
+        };
+        let config = folder.join(EXPERIMENT);
+        let file = ExperimentFile::read(&config).ok()?;
+        let data = file.data?.found_from(&config).ok()?;
+        let recording = format::read(&data.path, &data.options).ok()?;
+        let experiment = Experiment::check(&file.raw).ok()?;
+        match experiment.settings().real("held-out") {
+            0.0 => Some(recording),
+            share => Some(recording.split_by_time(1.0 - share).ok()?.0),
+        }
+    }
 }
 
 impl RunFolder {

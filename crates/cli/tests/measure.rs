@@ -357,11 +357,80 @@ fn a_model_is_judged_by_orbits_and_forecasts() {
     );
     let (_, notes) = said(folder.path(), "evaluate r --data b.csv --no-floors", 0);
     assert!(notes.is_empty(), "{notes}");
+    assert_eq!(found["trained_share"], 0.0);
     let by_file = document(
         folder.path(),
         "evaluate r/model.safetensors --data b.csv --system lorenz63 --starts 4",
     );
     assert_eq!(by_file, found);
+}
+
+/// Rows of a table, with its head.
+fn part(folder: &Path, of: &[(&str, std::ops::Range<usize>)], name: &str) {
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let mut rows = vec!["x,y,z".to_string()];
+    for (name, range) in of {
+        let all = text(name);
+        let without_time = all
+            .lines()
+            .skip(1)
+            .map(|line| line.split_once(',').unwrap().1);
+        rows.extend(
+            without_time
+                .skip(range.start)
+                .take(range.len())
+                .map(String::from),
+        );
+    }
+    table(folder, name, rows.into_iter());
+}
+
+#[test]
+fn rows_that_were_trained_on_are_found_wherever_they_are() {
+    let folder = orbits();
+    let here = folder.path();
+    part(here, &[("a.csv", 1000..3000)], "train.csv");
+    let train = "train train.csv --out r --quiet --epochs 1 --window 30 --hidden 20";
+    said(here, train, 0);
+    said(
+        here,
+        &format!("{train} --held-out 0.5").replace("--out r", "--out h"),
+        0,
+    );
+    let share = |run: &str, data: &str| {
+        let arguments = format!("evaluate {run} --data {data} --no-floors --starts 1");
+        let found = document(here, &arguments);
+        (found["trained_share"].as_f64(), found["notes"].to_string())
+    };
+    // The whole recording, of which two thirds were trained on; a part from its middle; a mix with another.
+    part(here, &[("a.csv", 0..3000)], "whole.csv");
+    let (whole, note) = share("r", "whole.csv");
+    assert_eq!(whole, Some(2.0 / 3.0));
+    assert!(
+        note.contains("66.67 % of the rows are data that the model was trained on"),
+        "{note}"
+    );
+    part(here, &[("a.csv", 1500..1800)], "middle.csv");
+    let (middle, note) = share("r", "middle.csv");
+    assert_eq!(middle, Some(1.0));
+    assert!(
+        note.contains("these are data that the model was trained on"),
+        "{note}"
+    );
+    part(here, &[("b.csv", 0..750), ("a.csv", 1500..1750)], "mix.csv");
+    assert_eq!(share("r", "mix.csv").0, Some(0.25));
+    part(here, &[("a.csv", 0..1000)], "before.csv");
+    assert_eq!(share("r", "before.csv"), (Some(0.0), "[]".to_string()));
+    // What was held out was not trained on; of a model file alone nothing is known.
+    assert_eq!(share("h", "middle.csv").0, Some(1.0));
+    part(here, &[("a.csv", 2000..3000)], "held.csv");
+    assert_eq!(share("h", "held.csv"), (Some(0.0), "[]".to_string()));
+    fs::copy(
+        here.join("r/model.safetensors"),
+        here.join("bare.safetensors"),
+    )
+    .unwrap();
+    assert_eq!(share("bare.safetensors", "middle.csv").0, None);
 }
 
 /// z ← a z from every row of a wave: PE(n) is the mean of (aⁿ x_t − x_{t+n})².

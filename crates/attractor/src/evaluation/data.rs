@@ -3,11 +3,12 @@
 use attractor_core::inspect::{count, figure};
 use attractor_core::measure::Rows;
 use attractor_core::measure::d_stsp::LARGEST_BINNED;
-use attractor_core::series::{Channel, Series, Step, Trajectory};
+use attractor_core::series::{Channel, Scaling, Series, Step, Trajectory};
 
 use super::EvaluationError;
+use super::overlap::trained_share;
 use crate::generate::{order, refuse_other_columns};
-use crate::model_file::{Card, Reconstruction};
+use crate::model_file::Reconstruction;
 
 /// Rows that follow one another without gap or missing value.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +40,7 @@ impl Stretch {
         })
     }
 
-    /// The longest stretch of data, with the columns of a model in its order and units.
+    /// The longest stretch of data, with the columns of a model in its order.
     pub(super) fn for_model(
         reconstruction: &Reconstruction,
         data: &Series,
@@ -55,14 +56,19 @@ impl Stretch {
         let all = Stretch::longest(data, "data", notes)?;
         let s = columns(&all.s, data.dim_input(), &of_s);
         refuse_missing(&s, &card.inputs, "data")?;
-        let mut x = columns(&all.x, all.dim, &of_x);
-        for row in x.chunks_exact_mut(all.dim) {
-            let scaling = card.scaling.mean.iter().zip(&card.scaling.sd);
+        let x = columns(&all.x, all.dim, &of_x);
+        Ok(Stretch { x, s, ..all })
+    }
+
+    /// The same in the units that a model sees.
+    pub(super) fn scaled(mut self, scaling: &Scaling) -> Stretch {
+        for row in self.x.chunks_exact_mut(self.dim) {
+            let scaling = scaling.mean.iter().zip(&scaling.sd);
             row.iter_mut()
                 .zip(scaling)
                 .for_each(|(x, (mean, sd))| *x = (*x - mean) / sd);
         }
-        Ok(Stretch { x, s, ..all })
+        self
     }
 
     /// Number of rows.
@@ -75,22 +81,23 @@ impl Stretch {
         Rows::new(&self.x[..rows * self.dim], self.dim)
     }
 
-    /// A warning if the rows, in the units of a model, hold the one that its training data begin with.
-    pub(super) fn note_training_data(&self, card: &Card, notes: &mut Vec<String>) {
-        let Some(start) = &card.start else { return };
-        let scaling = card.scaling.mean.iter().zip(&card.scaling.sd);
-        let scaled = start
-            .iter()
-            .zip(scaling)
-            .map(|(x, (mean, sd))| (x - mean) / sd);
-        let scaled: Vec<f64> = scaled.collect();
-        if self.x.chunks_exact(self.dim).any(|row| row == scaled) {
-            notes.push(
-                "these are data that the model was trained on: scores on unseen data may be worse"
-                    .into(),
-            );
-        }
+    /// The share of the rows, in the units of the data, that a model was trained on; none if that is not known.
+    pub(super) fn trained_share(&self, trained_on: Option<&Series>) -> Option<f64> {
+        let trained = trained_on.filter(|series| series.dim_obs() == self.dim)?;
+        Some(trained_share(trained, &self.x))
     }
+}
+
+/// A warning if rows were trained on.
+pub(super) fn training_note(share: f64) -> Option<String> {
+    let which = match share {
+        0.0 => return None,
+        1.0 => "these are".to_string(),
+        share => format!("{} % of the rows are", figure(100.0 * share)),
+    };
+    Some(format!(
+        "{which} data that the model was trained on: scores on unseen data may be worse"
+    ))
 }
 
 /// A note if densities of width 1 meet channels of quite another spread.

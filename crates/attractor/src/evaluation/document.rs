@@ -24,6 +24,7 @@ impl Evaluation {
             document.insert("pe_n".into(), json!(self.pe_steps));
             let starts = json!({ "count": starts.count, "diverged": starts.diverged });
             document.insert("starts".into(), starts);
+            document.insert("trained_share".into(), json!(self.trained_share));
         }
         let floor = self.floor.as_ref().map(|floor| match floor {
             Floor::Halves => "halves".to_string(),

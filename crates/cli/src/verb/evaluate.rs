@@ -22,7 +22,8 @@ use crate::scores;
 ///
 /// The orbit is the paper's: from the first row of the data, 1.25 times as long as they are, the first fifth dropped; with
 /// external inputs as long as they are. Every score stands beside its floor (what the data themselves reach) and its
-/// chance level (the best surrogate without the dynamics), so that it can be read.
+/// chance level (the best surrogate without the dynamics), so that it can be read. An orbit that diverges is a result:
+/// it has no scores, `diverged` says so, and the exit code is 0.
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
     /// Folder of a run, or a model file
@@ -94,6 +95,7 @@ impl Evaluate {
                 true => Levels::LeftOut,
                 false => Levels::Shown,
             },
+            trained_on: Run::training_data(&self.model),
         })
     }
 }
