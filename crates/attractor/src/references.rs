@@ -22,6 +22,13 @@ pub const TOOL: &str = concat!(
     "}\n}",
 );
 
+/// What verbs compute by, beside what the models, measures and systems cite that they are used with.
+pub static METHODS: &[(&str, &[&str])] = &[
+    ("train", &["hess2023", "liu2020"]),
+    ("analyze", &["benettin1980", "kaplan1979", "eisenmann2023"]),
+    ("lyapunov", &["benettin1980", "kaplan1979"]),
+];
+
 /// One entry of a bibliography.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference<'a> {
@@ -85,14 +92,23 @@ pub fn all() -> Vec<Reference<'static>> {
 
 /// The references of some entries, each once, in the order in which they first appear.
 pub fn cited_by<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Reference<'static>> {
-    let mut keys: Vec<&str> = Vec::new();
-    for &key in entries.into_iter().flat_map(|entry| entry.references) {
-        if !keys.contains(&key) {
-            keys.push(key);
+    let keys = entries.into_iter().flat_map(|entry| entry.references);
+    of_keys(keys.copied())
+}
+
+/// The references with some keys, each once, in the order in which they first appear.
+///
+/// # Panics
+/// If a key is not in the bibliography.
+pub fn of_keys<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Reference<'static>> {
+    let mut once: Vec<&str> = Vec::new();
+    for key in keys {
+        if !once.contains(&key) {
+            once.push(key);
         }
     }
     let all = all();
-    keys.into_iter()
+    once.into_iter()
         .map(|key| {
             let known = all.iter().find(|reference| reference.key == key);
             known
@@ -412,6 +428,8 @@ mod tests {
                 );
             }
         }
+        let methods = METHODS.iter().flat_map(|(_, keys)| keys.iter());
+        methods.for_each(|key| assert!(has(key), "`{key}` is not in refs.bib"));
     }
 
     #[test]

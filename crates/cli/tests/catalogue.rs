@@ -84,6 +84,15 @@ fn without_a_name_the_program_and_its_paper_are_cited() {
 }
 
 #[test]
+fn methods_are_cited_by_their_verb() {
+    let page = stdout(&["cite", "analyze"]);
+    for key in ["benettin1980", "kaplan1979", "eisenmann2023"] {
+        assert!(page.contains(&format!("{{{key},")), "{key} in {page}");
+    }
+    assert!(page.contains("Bifurcations and Loss Jumps in {RNN} Training"));
+}
+
+#[test]
 fn an_unknown_name_is_a_mistake_with_a_hint() {
     for verb in ["explain", "cite"] {
         let output = attractor(&[verb, "qqqq"]);

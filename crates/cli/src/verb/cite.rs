@@ -3,15 +3,14 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use attractor::catalogue::Entry;
-use attractor::references::{self, PAPER, TOOL};
+use attractor::references::{self, METHODS, PAPER, TOOL};
 use attractor::{Error, library};
 use clap::Args;
 
-/// Print BibTeX for models, measures, systems or formats; without a name, for this program and its paper
+/// Print BibTeX for models, measures, systems, formats or verbs; without a name, for this program and its paper
 #[derive(Debug, Args)]
 pub(crate) struct Cite {
-    /// Names, as `attractor list` prints them, or `attractor` for this program
+    /// Names, as `attractor list` prints them, verbs that compute something, or `attractor` for this program
     names: Vec<String>,
 }
 
@@ -21,63 +20,80 @@ const SELF: &str = "attractor";
 impl Cite {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let (own, others): (Vec<_>, Vec<_>) = self.names.iter().partition(|name| *name == SELF);
-        let entries = others
-            .into_iter()
-            .map(|name| library::find(name))
-            .collect::<Result<Vec<_>, _>>()?;
+        let cited = others.into_iter().map(|name| Cited::find(name));
+        let cited = cited.collect::<Result<Vec<_>, _>>()?;
         let with_tool = !own.is_empty() || self.names.is_empty();
-        for text in bibtex(&entries, with_tool.then_some(PAPER)) {
+        for text in bibtex(&cited, with_tool.then_some(PAPER)) {
             writeln!(out, "{text}\n")?;
         }
-        tell_uncited(&entries, &mut io::stderr().lock());
+        tell_uncited(&cited, &mut io::stderr().lock());
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The BibTeX of the program with its paper, if given, then of the entries, each text once.
-fn bibtex(entries: &[&Entry], paper: Option<&str>) -> Vec<&'static str> {
-    let of_paper = references::all()
-        .into_iter()
-        .filter(|reference| Some(reference.key) == paper);
-    let mut texts: Vec<&'static str> = paper.map(|_| TOOL).into_iter().collect();
-    texts.extend(of_paper.map(|reference| reference.bibtex));
-    for reference in references::cited_by(entries.iter().copied()) {
-        if !texts.contains(&reference.bibtex) {
-            texts.push(reference.bibtex);
+/// Something that can be cited, and the keys of its references.
+#[derive(Debug, Clone, Copy)]
+struct Cited {
+    name: &'static str,
+    keys: &'static [&'static str],
+}
+
+impl Cited {
+    /// The verb of this name, else the entry of the lists.
+    fn find(name: &str) -> Result<Cited, Error> {
+        if let Some(&(name, keys)) = METHODS.iter().find(|(verb, _)| *verb == name) {
+            return Ok(Cited { name, keys });
         }
+        let entry = library::find(name)?;
+        Ok(Cited {
+            name: entry.id,
+            keys: entry.references,
+        })
     }
+}
+
+/// The BibTeX of the program with its paper, if given, then of what is cited, each text once.
+fn bibtex(cited: &[Cited], paper: Option<&str>) -> Vec<&'static str> {
+    let mut texts: Vec<&'static str> = paper.map(|_| TOOL).into_iter().collect();
+    let keys = cited.iter().flat_map(|cited| cited.keys.iter().copied());
+    let references = references::of_keys(paper.into_iter().chain(keys));
+    texts.extend(references.iter().map(|reference| reference.bibtex));
     texts
 }
 
-/// Says which entries have nothing to cite; nothing is left to do if standard error is closed.
-fn tell_uncited(entries: &[&Entry], to: &mut impl Write) {
-    for entry in entries.iter().filter(|entry| entry.references.is_empty()) {
-        let _ = writeln!(to, "note: `{}` has no reference", entry.id);
+/// Says what has nothing to cite; nothing is left to do if standard error is closed.
+fn tell_uncited(cited: &[Cited], to: &mut impl Write) {
+    for cited in cited.iter().filter(|cited| cited.keys.is_empty()) {
+        let _ = writeln!(to, "note: `{}` has no reference", cited.name);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verb::explain::tests::SAMPLE;
+
+    const SAMPLE: Cited = Cited {
+        name: "sample",
+        keys: &[PAPER],
+    };
 
     #[test]
     fn a_reference_that_two_share_is_printed_once() {
-        let texts = bibtex(&[&SAMPLE, &SAMPLE], Some(PAPER));
+        let texts = bibtex(&[SAMPLE, SAMPLE], Some(PAPER));
         assert_eq!(texts.len(), 2);
         assert_eq!(texts[0], TOOL);
         assert!(texts[1].starts_with("@inproceedings{hess2023,"));
-        assert_eq!(bibtex(&[&SAMPLE], None), texts[1..]);
+        assert_eq!(bibtex(&[SAMPLE], None), texts[1..]);
     }
 
     #[test]
-    fn an_entry_without_references_is_named() {
-        let bare = Entry {
-            references: &[],
+    fn what_has_no_reference_is_named() {
+        let bare = Cited {
+            keys: &[],
             ..SAMPLE
         };
         let mut told = Vec::new();
-        tell_uncited(&[&bare, &SAMPLE], &mut told);
+        tell_uncited(&[bare, SAMPLE], &mut told);
         assert_eq!(told, b"note: `sample` has no reference\n");
     }
 }
