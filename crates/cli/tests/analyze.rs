@@ -53,12 +53,12 @@ fn a_line_has_its_fixed_point_and_its_exponent() {
 fn an_orbit_that_diverges_leaves_the_fixed_points() {
     let folder = TempDir::new().unwrap();
     linear_model(folder.path(), 2.0, 1.0, &[]);
-    let found = document(folder.path(), "analyze m.safetensors", 1);
+    let found = document(folder.path(), "analyze m.safetensors", 0);
     assert!(found["lyapunov"].is_null() && found["kaplan_yorke"].is_null());
     assert!(found["orbit"]["diverged_at"].as_u64().unwrap() > 900);
     assert_eq!(found["fixed_points"][0]["point"], serde_json::json!([-1.0]));
     assert_eq!(found["fixed_points"][0]["kind"], "repeller");
-    let (_, notes) = said(folder.path(), "analyze m.safetensors", 1);
+    let (_, notes) = said(folder.path(), "analyze m.safetensors", 0);
     assert!(
         notes.contains("note: the orbit diverges at step 1024: no exponents"),
         "{notes}"
@@ -136,6 +136,14 @@ fn tables_that_need_data_are_told() {
         "{notes}"
     );
     assert!(notes.contains("wrote 5 tables: t"), "{notes}");
+    // Tables of an earlier analysis do not stay beside those of this one; what is not its own does.
+    let analyze = "analyze r --steps 500 --cycles 1 --tables t";
+    said(folder.path(), &format!("{analyze} --data l.csv"), 0);
+    fs::write(folder.path().join("t/own.csv"), "").unwrap();
+    assert_eq!(fs::read_dir(folder.path().join("t")).unwrap().count(), 9);
+    said(folder.path(), analyze, 0);
+    assert_eq!(fs::read_dir(folder.path().join("t")).unwrap().count(), 6);
+    assert!(folder.path().join("t/own.csv").exists());
     fs::write(folder.path().join("file"), "").unwrap();
     let (_, error) = said(folder.path(), "analyze r --tables file", 2);
     assert!(error.contains("error: cannot write: "), "{error}");
@@ -288,6 +296,10 @@ fn the_henon_map_has_the_exponents_of_the_literature() {
     assert!((exponent - 0.41922).abs() < 4.0 * error + 1e-5);
     let sum = found["lyapunov"]["sum"].as_f64().unwrap();
     assert!((sum - 0.3f64.ln()).abs() < 1e-9);
+    assert_eq!(found["known"].as_array().unwrap().len(), 1);
+    // The literature has nothing for these parameters.
+    let other = document(folder.path(), "lyapunov henon --set a=1.3 --steps 1000", 0);
+    assert!(other["known"].is_null(), "{other}");
     let (text, _) = said(folder.path(), "lyapunov lorenz63 --steps 2000", 0);
     assert!(
         text.contains("per unit of time") && text.contains("sum -13.67"),
