@@ -86,8 +86,12 @@ fn a_collapsed_orbit_counts_in_the_measures_that_it_has() {
     // A point where the attractor is not: no better than any trained model.
     assert!(group["d_stsp"]["median"].as_f64().unwrap() > 5.0, "{group}");
     assert!(group["pe"]["median"].as_f64().unwrap() > 0.5, "{group}");
-    let (table, _) = said(folder.path(), &search, 0);
+    let (table, told) = said(folder.path(), &search, 0);
     assert!(table.contains("– (none of 2)"), "{table}");
+    assert!(
+        told.contains(", no d_h, ") && !told.contains("NaN"),
+        "{told}"
+    );
     assert!(lines(folder.path(), "curve.csv")[1].contains(",,2,"));
 }
 

@@ -149,7 +149,10 @@ fn tell(point: &Point) {
     let (name, seed, outcome) = (point.tried.name(), point.seed, &point.outcome);
     let scores = SCORES.iter().zip(point.scores);
     let scores: Vec<String> = scores
-        .map(|(id, score)| format!("{id} {score:.3}"))
+        .map(|(id, score)| match score.is_nan() {
+            true => format!("no {id}"),
+            false => format!("{id} {score:.3}"),
+        })
         .collect();
     note(&format!(
         "{name} seed {seed}: {outcome}, alpha {:.3}, {}",
