@@ -257,8 +257,8 @@ fn orbits_of_lorenz_96_are_at_their_known_floor() {
     let found = Mixture::new(truth, 0).unwrap().divergence(other).exact;
     agrees_within_error(found, 1.695);
     // Smoothing averages over 1/Σw² = 2√π·20 = 71 frequencies, whose power scatters by its own size, so that √f − √g
-    // has the variance f/(2·71) and D_H² = 1/(4·71): 0.0594. The printed figure is 6 % above; pairs scatter by 4 %.
+    // has the variance f/(2·71) and D_H² = 1/(4·71): 0.0594. Pairs of orbits scatter around that by 4 % (twenty pairs:
+    // 0.054 to 0.061), and the printed 0.063 of one pair is 1.5 standard deviations above it. Four of them are allowed.
     let d_h = hellinger(&x, &y, 20);
-    assert!((d_h - 0.0594).abs() < 0.15 * 0.0594, "{d_h}");
-    assert!((d_h - 0.063).abs() < 0.15 * 0.063, "{d_h}");
+    assert!((d_h - 0.0594).abs() < 4.0 * 0.04 * 0.0594, "{d_h}");
 }

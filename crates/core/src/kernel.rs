@@ -21,7 +21,7 @@ use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::map::plrnn::Centring;
 use crate::map::shallow::Activation;
-use crate::simd::{Groups, Lanes, Simd};
+use crate::simd::{Groups, Lanes, OpenUnits, Rows, Simd};
 use crate::theta::Layout;
 
 /// Which kernel trains a map.
@@ -43,13 +43,15 @@ pub(crate) struct Tape<P> {
     /// Inputs s, T × K.
     pub(crate) s: Vec<P>,
     /// Values g of the units, T × U.
-    pub(crate) g: Vec<P>,
+    pub(crate) g: Units<P>,
     /// Cotangents at the units, for the steps of one chunk of the backward sweep, chunk × U.
-    pub(crate) q: Vec<P>,
+    pub(crate) q: Units<P>,
     /// Cotangents of the map's outputs, T × M.
     pub(crate) d: Vec<P>,
     /// The kernel's running sums.
     pub(crate) sums: Vec<P>,
+    /// Where most units may be shut.
+    pub(crate) open: Option<OpenUnits<P>>,
 }
 
 impl<P: Lanes> Tape<P> {
@@ -59,12 +61,74 @@ impl<P: Lanes> Tape<P> {
             // One row more, for the state that the last step is forced to.
             z: vec![P::ZERO; dims.latent * (window + 1)],
             s: blank(dims.inputs),
-            g: blank(kernel.units()),
-            q: vec![P::ZERO; kernel.units() * chunk_of::<P>(kernel, window)],
+            g: Units::new(kernel.units(), window),
+            q: Units::new(kernel.units(), chunk_of::<P>(kernel, window)),
             d: blank(dims.latent),
             sums: vec![P::ZERO; kernel.running_sums()],
+            open: kernel.open_units(),
         }
     }
+}
+
+/// A number a unit, step by step.
+#[derive(Debug, Clone)]
+pub(crate) struct Units<P> {
+    values: Vec<P>,
+    units: usize,
+    /// From a step to the next.
+    stride: usize,
+}
+
+impl<P: Lanes> Units<P> {
+    fn new(units: usize, steps: usize) -> Units<P> {
+        let stride = stride_of::<P>(units);
+        Units {
+            values: vec![P::ZERO; stride * steps],
+            units,
+            stride,
+        }
+    }
+
+    /// Of one step.
+    #[inline(always)]
+    pub(crate) fn at(&self, step: usize) -> &[P] {
+        &self.values[step * self.stride..][..self.units]
+    }
+
+    /// Of one step, to be set.
+    #[inline(always)]
+    pub(crate) fn at_mut(&mut self, step: usize) -> &mut [P] {
+        &mut self.values[step * self.stride..][..self.units]
+    }
+
+    /// Step by step.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[P]> {
+        let rows = self.values.chunks_exact(self.stride);
+        rows.map(|row| &row[..self.units])
+    }
+
+    /// Step by step, to be set.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut [P]> {
+        let rows = self.values.chunks_exact_mut(self.stride);
+        rows.map(|row| &mut row[..self.units])
+    }
+
+    /// Of some steps.
+    #[inline(always)]
+    pub(crate) fn rows(&self, steps: Range<usize>) -> Rows<'_, P> {
+        let values = &self.values[steps.start * self.stride..steps.end * self.stride];
+        Rows::apart(values, self.units, self.stride)
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// How far apart rows of unit values begin: an odd number of cache lines, so that the same unit of many steps does not
+/// compete for the same few places of the caches.
+fn stride_of<P>(units: usize) -> usize {
+    let in_line = (LINE / size_of::<P>()).max(1);
+    in_line * (units.div_ceil(in_line) | 1)
 }
 
 /// Bytes of a second-level cache that sums and a chunk's units may fill each.
@@ -77,7 +141,7 @@ pub(crate) fn chunk_of<P>(kernel: &impl Kernel, window: usize) -> usize {
     if kernel.running_sums() * size_of::<P>() > HALF_CACHE {
         return window;
     }
-    let step = 2 * kernel.units() * size_of::<P>();
+    let step = 2 * stride_of::<P>(kernel.units()) * size_of::<P>();
     (HALF_CACHE / step.max(1)).clamp(24, 24.max(window))
 }
 
@@ -132,6 +196,29 @@ pub(crate) trait Kernel: Send + Sync + Sized {
         q: &mut [P],
         emit: impl FnMut(usize, P::Vector<S>),
     );
+
+    /// Whether pull-backs may go through open units alone.
+    const SKIPS_SHUT: bool = false;
+
+    /// Room for pull-backs through open units alone, if they pay.
+    fn open_units<P: Lanes>(&self) -> Option<OpenUnits<P>> {
+        None
+    }
+
+    /// Looks at the units of a sweep, and lets groups of lanes choose whether they go through open ones alone.
+    fn look_for_open<S: Simd, P: Lanes>(&self, _simd: S, _tape: &mut Tape<P>) {}
+
+    /// As [`Kernel::pull_back`], through open units alone in the groups that chose so.
+    fn pull_back_open<S: Simd, P: Lanes>(
+        &self,
+        _simd: S,
+        _at: (&[P], &[P]),
+        _d: &[P],
+        _to: (&mut [P], &mut OpenUnits<P>),
+        _emit: impl FnMut(usize, P::Vector<S>),
+    ) {
+        unreachable!("kernels that have room for open units say how they are pulled back");
+    }
 
     /// Slopes of the units at (z, s): with the [`Factors`], J = diag(A) + Σ_u slope_u w_u dᵤᵀ.
     fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]);

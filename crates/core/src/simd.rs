@@ -11,14 +11,18 @@
 
 mod gram;
 mod lanes;
+mod matrices;
 mod product;
+mod sparse;
 mod spectral;
 
 pub(crate) use gram::{
-    Groups, Place, add_rows, gram, gram_diagonal, gram_symmetric, lane_sums, reduce,
+    Groups, Place, Rows, add_rows, gram, gram_diagonal, gram_symmetric, lane_sums, reduce,
 };
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
+pub(crate) use matrices::{Change, LaneMatrices};
 pub(crate) use product::{Packed, multiply, multiply_many};
+pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows};
 pub(crate) use spectral::SpectralNorm;
 
 pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat, SimdMask};

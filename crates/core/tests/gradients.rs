@@ -188,6 +188,22 @@ fn every_kernel_has_the_gradient_of_the_reference_through_the_identity() {
     }
 }
 
+/// With thresholds a tenth as large few units are open, and wide layers go through these alone.
+#[test]
+fn layers_whose_units_are_mostly_shut_have_the_gradient_of_the_reference() {
+    let info = MODELS[0];
+    assert_eq!(info.id, "clipped-shallow-plrnn");
+    for latent in [7, 8, 9, 16, 20, 25, 32, 33] {
+        let sizes = (dims(latent, 21, 1), 5);
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 17, 6);
+        let thresholds = situation.architecture.layout().range("h2");
+        situation.theta[thresholds]
+            .iter_mut()
+            .for_each(|h2| *h2 *= 0.1);
+        situation.check().unwrap();
+    }
+}
+
 #[test]
 fn every_forcing_has_the_gradient_of_the_reference() {
     let schemes = [

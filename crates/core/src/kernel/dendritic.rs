@@ -9,7 +9,7 @@ use super::rectified::Square;
 use super::{Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::dendritic::Clipping;
-use crate::simd::{Groups, Lanes, Select, Simd, SimdBase, SimdFloat};
+use crate::simd::{Groups, Lanes, Rows, Select, Simd, SimdBase, SimdFloat};
 use crate::theta::Layout;
 
 /// The kernel.
@@ -60,15 +60,14 @@ impl Dendritic {
     fn accumulate_basis<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (z, c): (&[P], &[P]),
+        (z, c): (Rows<'_, P>, Rows<'_, P>),
         (m, b): (usize, usize),
         sums: &mut [P],
     ) {
-        let dim = self.square.width();
         let zero = P::Vector::splat(simd, 0.0);
         let h = P::Vector::splat(simd, self.thresholds_of(m)[b]);
         let (mut basis, mut open) = (sums[0].load(simd), sums[1].load(simd));
-        for (z, c) in z[m..].iter().step_by(dim).zip(c[m..].iter().step_by(dim)) {
+        for (z, c) in z.feature(m).zip(c.feature(m)) {
             let (z, c) = (z.load(simd), c.load(simd));
             basis = ((z - h).max(zero) - self.floor(simd, z)).mul_add(c, basis);
             open += z.simd_gt(h).select(c, zero);
@@ -200,8 +199,8 @@ impl Kernel for Dendritic {
         self.linear.accumulate(simd, tape, steps.clone());
         let Tape { z, q, sums, .. } = tape;
         let at = (
-            &z[steps.start * dim..steps.end * dim],
-            &q[..steps.len() * dim],
+            Rows::new(&z[steps.start * dim..steps.end * dim], dim),
+            q.rows(0..steps.len()),
         );
         for (m, b) in (0..dim).flat_map(|m| (0..self.bases).map(move |b| (m, b))) {
             self.accumulate_basis(simd, at, (m, b), &mut sums[self.sums_of(m, b)]);

@@ -4,7 +4,7 @@
 //! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by. For larger M it
 //! runs in two products with the units' values in between, in the first-level cache.
 
-use crate::simd::{Lanes, Packed, Simd, SimdBase, SimdFloat, multiply};
+use crate::simd::{Lanes, MOST_LATENT, Packed, Simd, SimdBase, SimdFloat, UnitRows, multiply};
 
 /// Largest M whose x and y are kept in registers.
 const FUSED: usize = 6;
@@ -28,6 +28,8 @@ enum Weights {
         w1: Packed,
         w1t: Packed,
         w2t: Packed,
+        /// W2 and W1ᵀ, a unit a row, for the pull-back through open units alone.
+        rows: Option<[UnitRows; 2]>,
     },
 }
 
@@ -45,6 +47,7 @@ impl Layer {
                 w1: wide.clone(),
                 w1t: tall,
                 w2t: wide,
+                rows: None,
             }
         };
         Layer {
@@ -52,6 +55,33 @@ impl Layer {
             hidden,
             bias: vec![0.0; hidden],
             weights,
+        }
+    }
+
+    /// Keeps unit rows too, unless the layer is fused or too wide for them.
+    pub(super) fn with_unit_rows(mut self) -> Layer {
+        if let Weights::Tiled { rows, .. } = &mut self.weights
+            && self.dim <= MOST_LATENT
+        {
+            let blank = UnitRows::new(self.dim, self.hidden);
+            *rows = Some([blank.clone(), blank]);
+        }
+        self
+    }
+
+    /// Whether unit rows are kept.
+    pub(super) fn has_unit_rows(&self) -> bool {
+        matches!(&self.weights, Weights::Tiled { rows: Some(_), .. })
+    }
+
+    /// W2 and W1ᵀ, a unit a row, where they are kept.
+    #[inline(always)]
+    pub(super) fn unit_rows(&self) -> &[UnitRows; 2] {
+        match &self.weights {
+            Weights::Tiled {
+                rows: Some(rows), ..
+            } => rows,
+            _ => unreachable!("open units are chosen where unit rows are kept"),
         }
     }
 
@@ -81,7 +111,12 @@ impl Layer {
                 w1: w1_rows,
                 w1t,
                 w2t,
+                rows,
             } => {
+                if let Some([w2_units, w1_units]) = rows {
+                    w2_units.fill(&w2);
+                    w1_units.fill(|l, m| w1(m, l));
+                }
                 w2_rows.fill(&w2);
                 w1_rows.fill(&w1);
                 w1t.fill(|l, m| w1(m, l));
@@ -186,6 +221,41 @@ impl Layer {
                 ends,
             ),
         }
+    }
+}
+
+impl Layer {
+    /// dz ← W2ᵀ q and q as in [`Layer::pull_back`], where unit rows are kept. Not inlined, since it is seldom called.
+    pub(super) fn pull_back_whole<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (g, d): (&[P], &[P]),
+        q: &mut [P],
+        gate: impl Fn(P::Vector<S>, P::Vector<S>) -> P::Vector<S>,
+        dz: &mut [P],
+    ) {
+        let Weights::Tiled { w1t, w2t, .. } = &self.weights else {
+            unreachable!("open units are chosen where unit rows are kept");
+        };
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                multiply(
+                    simd,
+                    w1t,
+                    d,
+                    #[inline(always)]
+                    |l, sum| q[l].store(gate(g[l].load(simd), sum)),
+                );
+                multiply(
+                    simd,
+                    w2t,
+                    q,
+                    #[inline(always)]
+                    |m, sum| dz[m].store(sum),
+                );
+            },
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Tape;
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, Place, Simd, SimdBase, SimdFloat, gram, gram_diagonal, lane_sums, reduce,
+    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, gram, gram_diagonal, lane_sums, reduce,
 };
 use crate::theta::Layout;
 
@@ -89,7 +89,8 @@ impl Linear {
             let s = &tape.s[steps.start * inputs..steps.end * inputs];
             let d = &tape.d[steps.start * latent..steps.end * latent];
             let first = tape.sums.len() - self.running_sums();
-            gram(simd, (s, inputs), (d, latent), &mut tape.sums[first..]);
+            let (s, d) = (Rows::new(s, inputs), Rows::new(d, latent));
+            gram(simd, s, d, &mut tape.sums[first..]);
         }
     }
 

@@ -6,7 +6,9 @@ use super::linear::Linear;
 use super::{Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
-use crate::simd::{Groups, Lanes, Packed, Place, Select, Simd, SimdBase, gram, multiply, reduce};
+use crate::simd::{
+    Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, gram, multiply, reduce,
+};
 use crate::theta::Layout;
 
 /// The square part that PLRNNs share: W g on the way forward, Wᵀ d on the way back, dW = Σ d gᵀ.
@@ -91,14 +93,9 @@ impl Square {
         tape: &mut Tape<P>,
         steps: Range<usize>,
     ) {
-        let rows = steps.start * self.dim..steps.end * self.dim;
+        let d = &tape.d[steps.start * self.dim..steps.end * self.dim];
         let sums = &mut tape.sums[..self.dim * self.dim];
-        gram(
-            simd,
-            (&tape.d[rows.clone()], self.dim),
-            (&tape.g[rows], self.dim),
-            sums,
-        );
+        gram(simd, Rows::new(d, self.dim), tape.g.rows(steps), sums);
     }
 
     /// dW.

@@ -17,7 +17,8 @@ use super::linear::Linear;
 use super::{Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, Place, Select, Simd, SimdBase, SimdFloat, add_rows, gram, lane_sums, reduce,
+    GROUP, Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, add_rows,
+    gram, lane_sums, reduce,
 };
 use crate::theta::Layout;
 
@@ -26,11 +27,20 @@ pub(crate) trait Unit: Send + Sync {
     /// Whether dh2 is the sum Σ q over a sweep, rather than a consequence of dW1 and dW2.
     const THRESHOLD_IS_BIAS: bool;
 
+    /// Whether a trained unit is shut most of the time: then its pull-back may go through open units alone.
+    const IS_MOSTLY_SHUT: bool = false;
+
     /// The value for an input sum.
     fn value<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, pre: V) -> V;
 
     /// The cotangent of the input sum, from the value and its cotangent.
     fn gate<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V, cotangent: V) -> V;
+
+    /// Where a unit with this value passes cotangents on.
+    fn is_open<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V) -> V::Mask {
+        let (zero, one) = (V::splat(simd, 0.0), V::splat(simd, 1.0));
+        Self::gate(simd, value, one).simd_gt(zero)
+    }
 
     /// What h2 is folded into: factors of W2 and W1, and the bias.
     fn fold(h2: f32) -> Fold;
@@ -101,6 +111,7 @@ impl Unit for Plain {
 
 impl Unit for Clipped {
     const THRESHOLD_IS_BIAS: bool = false;
+    const IS_MOSTLY_SHUT: bool = true;
 
     #[inline(always)]
     fn value<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, pre: V) -> V {
@@ -109,10 +120,13 @@ impl Unit for Clipped {
 
     #[inline(always)]
     fn gate<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V, cotangent: V) -> V {
-        let zero = V::splat(simd, 0.0);
+        Self::is_open(simd, value).select(cotangent, V::splat(simd, 0.0))
+    }
+
+    #[inline(always)]
+    fn is_open<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V) -> V::Mask {
         // v − v² > 0 exactly where 0 < v < 1: one comparison.
-        let open = (-value).mul_add(value, value).simd_gt(zero);
-        open.select(cotangent, zero)
+        (-value).mul_add(value, value).simd_gt(V::splat(simd, 0.0))
     }
 
     /// A threshold below 1e-20 in modulus counts as 1e-20: the unit's output is then zero to rounding all the same.
@@ -213,11 +227,16 @@ pub(crate) struct Shallow<U> {
 }
 
 impl<U: Unit> Kernel for Shallow<U> {
+    const SKIPS_SHUT: bool = U::IS_MOSTLY_SHUT;
+
     fn new(dims: Dims, layout: &Layout) -> Shallow<U> {
         Shallow {
             dims,
             linear: Linear::new(dims, layout, "h1"),
-            layer: Layer::new(dims.latent, dims.hidden),
+            layer: match U::IS_MOSTLY_SHUT {
+                true => Layer::new(dims.latent, dims.hidden).with_unit_rows(),
+                false => Layer::new(dims.latent, dims.hidden),
+            },
             w1: layout.range("W1"),
             w2: layout.range("W2"),
             h2: layout.range("h2"),
@@ -294,6 +313,60 @@ impl<U: Unit> Kernel for Shallow<U> {
         );
     }
 
+    fn open_units<P: Lanes>(&self) -> Option<OpenUnits<P>> {
+        let Dims { latent, hidden, .. } = self.dims;
+        let has_rows = Self::SKIPS_SHUT && self.layer.has_unit_rows();
+        has_rows.then(|| OpenUnits::new(latent, hidden))
+    }
+
+    #[inline(always)]
+    fn look_for_open<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>) {
+        if let Some(open) = tape.open.as_mut().filter(|_| Self::SKIPS_SHUT) {
+            open.start(
+                simd,
+                tape.g.iter(),
+                #[inline(always)]
+                |value| U::is_open(simd, value),
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn pull_back_open<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (z, g): (&[P], &[P]),
+        d: &[P],
+        (q, open): (&mut [P], &mut OpenUnits<P>),
+        mut emit: impl FnMut(usize, P::Vector<S>),
+    ) {
+        if !open.all() {
+            self.layer.pull_back_whole(
+                simd,
+                (g, d),
+                q,
+                |value, cotangent| U::gate(simd, value, cotangent),
+                open.pulled(),
+            );
+        }
+        let [w2, w1] = self.layer.unit_rows();
+        for group in 0..P::WIDTH / GROUP {
+            if open.alone(group) {
+                open.pull_back(
+                    simd,
+                    group,
+                    (z, g, d),
+                    (w1, w2),
+                    #[inline(always)]
+                    |value| U::is_open(simd, value),
+                );
+            }
+        }
+        for (m, dz) in open.pulled().iter().enumerate() {
+            emit(m, dz.load(simd) + self.linear.pulled_entry(simd, d, m));
+        }
+    }
+
     #[inline(always)]
     fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]) {
         self.layer.units(
@@ -326,16 +399,16 @@ impl<U: Unit> Kernel for Shallow<U> {
     #[inline(always)]
     fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
         let Dims { latent, hidden, .. } = self.dims;
-        let (small, large) = (
-            steps.start * latent..steps.end * latent,
-            steps.start * hidden..steps.end * hidden,
-        );
+        let small = steps.start * latent..steps.end * latent;
+        let (d, z) = (&tape.d[small.clone()], &tape.z[small]);
         let (w1, rest) = tape.sums.split_at_mut(latent * hidden);
-        let g = &tape.g[large.clone()];
-        gram(simd, (&tape.d[small.clone()], latent), (g, hidden), w1);
-        let w2 = &mut rest[..latent * hidden];
-        let q = &tape.q[..large.len()];
-        gram(simd, (&tape.z[small], latent), (q, hidden), w2);
+        gram(simd, Rows::new(d, latent), tape.g.rows(steps.clone()), w1);
+        let q = tape.q.rows(0..steps.len());
+        // Groups that went through open units alone have summed theirs.
+        if !tape.open.as_ref().is_some_and(OpenUnits::all) {
+            let w2 = &mut rest[..latent * hidden];
+            gram(simd, Rows::new(z, latent), q, w2);
+        }
         if U::THRESHOLD_IS_BIAS {
             let bias = &mut rest[latent * hidden..][..hidden];
             add_rows(simd, q, bias);
@@ -369,6 +442,9 @@ impl<U: Unit> Kernel for Shallow<U> {
             },
             groups,
         );
+        if let Some(open) = &tape.open {
+            open.put_sums(&self.w2, groups);
+        }
         if U::THRESHOLD_IS_BIAS {
             let bias = &rest[latent * hidden..][..hidden];
             lane_sums(simd, hidden, bias, self.h2.start, groups);

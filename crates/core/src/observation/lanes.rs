@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::{Observation, ObservationKind, PseudoInverse};
 use crate::simd::{
-    Groups, Lanes, Packed, Place, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_many, reduce,
+    Groups, Lanes, Packed, Place, Rows, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_many,
+    reduce,
 };
 use crate::theta::Layout;
 
@@ -262,7 +263,7 @@ impl ObservationLanes {
             col: m,
         };
         room.fill(P::ZERO);
-        gram(simd, (z, m), (e, n), room);
+        gram(simd, Rows::new(z, m), Rows::new(e, n), room);
         reduce(simd, (room, m), place, groups);
         if !bias.is_empty() {
             lane_sums(simd, n, e, bias.start, groups);
@@ -288,7 +289,7 @@ impl ObservationLanes {
                 col: n,
             };
             let room = &mut room[..n * (m - n)];
-            gram(simd, (x, n), (&d[n..], m - n), room);
+            gram(simd, Rows::new(x, n), Rows::new(&d[n..], m - n), room);
             reduce(simd, (room, n), place, groups);
         } else {
             let place = Place {
@@ -296,7 +297,7 @@ impl ObservationLanes {
                 row: n,
                 col: 1,
             };
-            gram(simd, (d, m), (x, n), room);
+            gram(simd, Rows::new(d, m), Rows::new(x, n), room);
             reduce(simd, (room, m), place, groups);
             lane_sums(simd, m, d, behind + m * n, groups);
         }

@@ -40,13 +40,45 @@ impl Place {
     }
 }
 
+/// Rows of lanes, of which the first `width` features count.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a, P> {
+    values: &'a [P],
+    width: usize,
+    stride: usize,
+}
+
+impl<'a, P> Rows<'a, P> {
+    /// Rows of `width` features, one after another.
+    pub(crate) fn new(values: &'a [P], width: usize) -> Rows<'a, P> {
+        Rows::apart(values, width, width)
+    }
+
+    /// Rows of `width` features that begin `stride` features apart.
+    pub(crate) fn apart(values: &'a [P], width: usize, stride: usize) -> Rows<'a, P> {
+        Rows {
+            values,
+            width,
+            stride,
+        }
+    }
+}
+
+impl<P: Lanes> Rows<'_, P> {
+    /// One feature, row by row.
+    #[inline(always)]
+    pub(crate) fn feature(&self, index: usize) -> impl Iterator<Item = &P> {
+        self.values[index..].iter().step_by(self.stride)
+    }
+}
+
 /// sums[j][i] += Σ_t d[t][i] a[t][j], lane by lane, for every pair of features. Not inlined: one copy serves all
 /// callers of an instruction set.
-pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: (&[P], usize), a: (&[P], usize), sums: &mut [P]) {
+pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: Rows<'_, P>, a: Rows<'_, P>, sums: &mut [P]) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let (short, long) = (d.1, a.1);
+            let (short, long) = (d.width, a.width);
             // Five rows and three columns of sums would not fit into sixteen registers.
             let most = if short == 5 { 2 } else { 3 };
             let mut j = 0;
@@ -55,15 +87,15 @@ pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: (&[P], usize), a: (&[P], usize
                 let mut i = 0;
                 while i < short {
                     i += match (short - i, wide) {
-                        (5, 2) => block::<S, P, 5, 2>(simd, d, a, (i, j), sums),
-                        (1, 3) => block::<S, P, 1, 3>(simd, d, a, (i, j), sums),
-                        (2, 3) => block::<S, P, 2, 3>(simd, d, a, (i, j), sums),
-                        (3, 3) => block::<S, P, 3, 3>(simd, d, a, (i, j), sums),
-                        (_, 3) => block::<S, P, 4, 3>(simd, d, a, (i, j), sums),
-                        (1, _) => block::<S, P, 1, 1>(simd, d, a, (i, j), sums),
-                        (2, _) => block::<S, P, 2, 1>(simd, d, a, (i, j), sums),
-                        (3, _) => block::<S, P, 3, 1>(simd, d, a, (i, j), sums),
-                        _ => block::<S, P, 4, 1>(simd, d, a, (i, j), sums),
+                        (5, 2) => block::<S, P, 5, 2>(simd, (d, a), (i, j), sums),
+                        (1, 3) => block::<S, P, 1, 3>(simd, (d, a), (i, j), sums),
+                        (2, 3) => block::<S, P, 2, 3>(simd, (d, a), (i, j), sums),
+                        (3, 3) => block::<S, P, 3, 3>(simd, (d, a), (i, j), sums),
+                        (_, 3) => block::<S, P, 4, 3>(simd, (d, a), (i, j), sums),
+                        (1, _) => block::<S, P, 1, 1>(simd, (d, a), (i, j), sums),
+                        (2, _) => block::<S, P, 2, 1>(simd, (d, a), (i, j), sums),
+                        (3, _) => block::<S, P, 3, 1>(simd, (d, a), (i, j), sums),
+                        _ => block::<S, P, 4, 1>(simd, (d, a), (i, j), sums),
                     };
                 }
                 j += wide;
@@ -74,8 +106,8 @@ pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: (&[P], usize), a: (&[P], usize
 
 /// sums[j][i] = Σ_t a[t][i] a[t][j], lane by lane: blocks on one side of the diagonal, then their mirror images.
 #[inline(always)]
-pub(crate) fn gram_symmetric<S: Simd, P: Lanes>(simd: S, a: (&[P], usize), sums: &mut [P]) {
-    let width = a.1;
+pub(crate) fn gram_symmetric<S: Simd, P: Lanes>(simd: S, a: Rows<'_, P>, sums: &mut [P]) {
+    let width = a.width;
     sums.fill(P::ZERO);
     let mut j = 0;
     while j < width {
@@ -83,12 +115,12 @@ pub(crate) fn gram_symmetric<S: Simd, P: Lanes>(simd: S, a: (&[P], usize), sums:
         let mut i = j;
         while i < width {
             i += match (width - i, wide) {
-                (1, 3) => block::<S, P, 1, 3>(simd, a, a, (i, j), sums),
-                (2, 3) => block::<S, P, 2, 3>(simd, a, a, (i, j), sums),
-                (3, 3) => block::<S, P, 3, 3>(simd, a, a, (i, j), sums),
-                (_, 3) => block::<S, P, 4, 3>(simd, a, a, (i, j), sums),
-                (1, _) => block::<S, P, 1, 1>(simd, a, a, (i, j), sums),
-                _ => block::<S, P, 2, 1>(simd, a, a, (i, j), sums),
+                (1, 3) => block::<S, P, 1, 3>(simd, (a, a), (i, j), sums),
+                (2, 3) => block::<S, P, 2, 3>(simd, (a, a), (i, j), sums),
+                (3, 3) => block::<S, P, 3, 3>(simd, (a, a), (i, j), sums),
+                (_, 3) => block::<S, P, 4, 3>(simd, (a, a), (i, j), sums),
+                (1, _) => block::<S, P, 1, 1>(simd, (a, a), (i, j), sums),
+                _ => block::<S, P, 2, 1>(simd, (a, a), (i, j), sums),
             };
         }
         j += wide;
@@ -104,18 +136,22 @@ pub(crate) fn gram_symmetric<S: Simd, P: Lanes>(simd: S, a: (&[P], usize), sums:
 #[inline(always)]
 fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
     simd: S,
-    (d, short): (&[P], usize),
-    (a, long): (&[P], usize),
+    (d, a): (Rows<'_, P>, Rows<'_, P>),
     (i, j): (usize, usize),
     to: &mut [P],
 ) -> usize {
+    let short = d.width;
     let mut sums = [[P::Vector::splat(simd, 0.0); LR]; MR];
     for r in 0..MR {
         for c in 0..LR {
             sums[r][c] = to[(j + c) * short + i + r].load(simd);
         }
     }
-    for (d, a) in d.chunks_exact(short).zip(a.chunks_exact(long)) {
+    let (d_rows, a_rows) = (
+        d.values.chunks_exact(d.stride),
+        a.values.chunks_exact(a.stride),
+    );
+    for (d, a) in d_rows.zip(a_rows) {
         let (d, a) = (&d[i..i + MR], &a[j..j + LR]);
         let a: [P::Vector<S>; LR] = std::array::from_fn(
             #[inline(always)]
@@ -137,11 +173,11 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
 }
 
 /// sums[i] += Σ_t a[t][i], lane by lane.
-pub(crate) fn add_rows<S: Simd, P: Lanes>(simd: S, a: &[P], sums: &mut [P]) {
+pub(crate) fn add_rows<S: Simd, P: Lanes>(simd: S, a: Rows<'_, P>, sums: &mut [P]) {
     simd.vectorize(
         #[inline(always)]
         || {
-            for row in a.chunks_exact(sums.len()) {
+            for row in a.values.chunks_exact(a.stride) {
                 for (sum, a) in sums.iter_mut().zip(row) {
                     sum.store(sum.load(simd) + a.load(simd));
                 }

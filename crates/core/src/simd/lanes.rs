@@ -21,6 +21,12 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// From a register to memory.
     fn store<S: Simd>(&mut self, v: Self::Vector<S>);
 
+    /// A group of lanes, from memory to a register.
+    fn load_group<S: Simd>(&self, simd: S, group: usize) -> f32x8<S>;
+
+    /// A group of lanes, from a register to memory.
+    fn store_group<S: Simd>(&mut self, group: usize, v: f32x8<S>);
+
     /// The lanes as numbers.
     fn lanes(&self) -> &[f32];
 
@@ -57,6 +63,16 @@ impl Lanes for Lanes8 {
     }
 
     #[inline(always)]
+    fn load_group<S: Simd>(&self, simd: S, _group: usize) -> f32x8<S> {
+        self.load(simd)
+    }
+
+    #[inline(always)]
+    fn store_group<S: Simd>(&mut self, _group: usize, v: f32x8<S>) {
+        self.store(v);
+    }
+
+    #[inline(always)]
     fn lanes(&self) -> &[f32] {
         &self.0
     }
@@ -88,6 +104,16 @@ impl Lanes for Lanes16 {
     }
 
     #[inline(always)]
+    fn load_group<S: Simd>(&self, simd: S, group: usize) -> f32x8<S> {
+        f32x8::load_array_ref(simd, &self.0.as_chunks::<GROUP>().0[group])
+    }
+
+    #[inline(always)]
+    fn store_group<S: Simd>(&mut self, group: usize, v: f32x8<S>) {
+        v.store_array(&mut self.0.as_chunks_mut::<GROUP>().0[group]);
+    }
+
+    #[inline(always)]
     fn lanes(&self) -> &[f32] {
         &self.0
     }
@@ -107,7 +133,7 @@ impl Lanes for Lanes16 {
 
 /// The sum of a group in a fixed order, the same on every instruction set: halves, then pairs.
 #[inline(always)]
-fn sum<S: Simd>(v: f32x8<S>) -> f32 {
+pub(super) fn sum<S: Simd>(v: f32x8<S>) -> f32 {
     let (low, high) = v.token().split_f32x8(v);
     let [a, b, c, d] = *(low + high);
     (a + c) + (b + d)

@@ -14,7 +14,7 @@
 use fearless_simd::prelude::{SimdBase, SimdFloat};
 use fearless_simd::{Select, Simd};
 
-use super::{Lanes, gram_symmetric};
+use super::{Lanes, Rows, gram_symmetric};
 
 /// Room for the norms of M × M matrices.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl<P: Lanes> SpectralNorm<P> {
         simd.vectorize(
             #[inline(always)]
             || {
-                gram_symmetric(simd, (jac, self.dim), &mut self.c);
+                gram_symmetric(simd, Rows::new(jac, self.dim), &mut self.c);
                 self.reduce(simd);
                 let mut norm = P::ZERO;
                 norm.store(self.largest(simd).sqrt());

@@ -1,14 +1,17 @@
 //! 𝒩 of a batch on lanes: Jacobians J_t = diag(A) + Σ_u slope_u(ẑ_t) w_u d_uᵀ at the teacher signals of 8 or 16 windows
 //! side by side, and their norms.
 //!
-//! From one step to the next few units change their slope, so that J_t follows from J_{t−1} by as many products of a
-//! column and a row. The mean Jacobian needs the mean slopes alone.
+//! From one step to the next few units of a window change their slope, so that J_t follows from J_{t−1} by as many
+//! products of a column and a row. The mean Jacobian needs the mean slopes alone.
 
 use crate::forcing::alpha::{Estimator, Jacobians, Norm};
 use crate::kernel::{Factors, Kernel};
 use crate::map::Dims;
 use crate::observation::ObservationLanes;
-use crate::simd::{Lanes, Select, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm, Task};
+use crate::simd::{
+    Change, LaneMatrices, Lanes, Select, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm, Task,
+    UnitRows,
+};
 
 use super::sweep::Sweep;
 
@@ -21,8 +24,12 @@ pub(super) struct Estimation<P> {
     slopes: Vec<P>,
     /// Mean slopes over a window, U.
     mean: Vec<P>,
-    /// Units whose slope changed, with room for all.
-    changed: Vec<usize>,
+    /// What each lane's units change their slopes by, with room for all.
+    changes: Vec<Vec<Change>>,
+    /// Rows d_u of the factors.
+    directions: UnitRows,
+    /// J lane by lane, where it follows changes.
+    matrices: LaneMatrices,
     /// J, M × M.
     jac: Vec<P>,
     spectral: SpectralNorm<P>,
@@ -39,7 +46,11 @@ impl<P: Lanes> Estimation<P> {
             factors: Factors::new(dims, kernel),
             slopes: vec![P::ZERO; kernel.units()],
             mean: vec![P::ZERO; kernel.units()],
-            changed: Vec::with_capacity(kernel.units()),
+            changes: (0..P::WIDTH)
+                .map(|_| Vec::with_capacity(kernel.units()))
+                .collect(),
+            directions: UnitRows::new(dim, kernel.units()),
+            matrices: LaneMatrices::new(dim, P::WIDTH),
             jac: vec![P::ZERO; dim * dim],
             spectral: SpectralNorm::new(dim),
             sequences: vec![Vec::new(); P::WIDTH],
@@ -49,11 +60,14 @@ impl<P: Lanes> Estimation<P> {
     /// Takes θ.
     pub(super) fn prepare(&mut self, kernel: &impl Kernel, theta: &[f32]) {
         kernel.factors(theta, &mut self.factors);
+        let (dim, directions) = (self.dim, &self.factors.directions);
+        self.directions.fill(|u, m| directions[u * dim + m]);
     }
 
     /// J ← diag(A), the Jacobian where all slopes are zero.
     fn restart(&mut self) {
         self.slopes.fill(P::ZERO);
+        self.matrices.set_diagonal(&self.factors.a);
         self.jac.fill(P::ZERO);
         for (i, &a) in self.factors.a.iter().enumerate() {
             self.jac[i * self.dim + i].lanes_mut().fill(a);
@@ -78,69 +92,27 @@ impl<P: Lanes> Estimation<P> {
 
     #[inline(always)]
     fn follow_changes<S: Simd>(&mut self, simd: S, slopes: &[P]) -> bool {
-        self.changed.clear();
-        for (u, (before, slope)) in self.slopes.iter_mut().zip(slopes).enumerate() {
+        self.changes.iter_mut().for_each(Vec::clear);
+        for (unit, (before, slope)) in self.slopes.iter_mut().zip(slopes).enumerate() {
             let (old, new) = (before.load(simd), slope.load(simd));
-            if old.simd_eq(new).all_true() {
-                continue;
+            let mut changed = (!old.simd_eq(new)).to_bitmask();
+            while changed != 0 {
+                let lane = changed.trailing_zeros() as usize % P::WIDTH;
+                let by = slope.lanes()[lane] - before.lanes()[lane];
+                self.changes[lane].push(Change { unit, by });
+                changed &= changed - 1;
             }
-            // Its place is free: what was there is in `old`.
-            before.store(new - old);
-            self.changed.push(u);
+            *before = *slope;
         }
-        let changed = std::mem::take(&mut self.changed);
-        let (fours, rest) = changed.as_chunks::<4>();
-        fours.iter().for_each(|units| self.turn(simd, units));
-        rest.iter().for_each(|&unit| self.turn(simd, &[unit]));
-        for &u in &changed {
-            self.slopes[u] = slopes[u];
+        let factors = (&*self.factors.weights, &self.directions);
+        for (lane, changes) in self.changes.iter().enumerate() {
+            self.matrices.add(simd, lane, changes, factors);
         }
-        self.changed = changed;
-        !self.changed.is_empty()
-    }
-
-    /// J ← J + Σ_u change_u w_u d_uᵀ for U units whose change stands in the place of their slope.
-    #[inline(always)]
-    fn turn<S: Simd, const U: usize>(&mut self, simd: S, units: &[usize; U]) {
-        let dim = self.dim;
-        let Factors {
-            weights,
-            directions,
-            ..
-        } = &self.factors;
-        let weights = units.map(|u| &weights[u * dim..][..dim]);
-        let directions = units.map(|u| &directions[u * dim..][..dim]);
-        let mut changes = [P::Vector::splat(simd, 0.0); U];
-        for u in 0..U {
-            changes[u] = self.slopes[units[u]].load(simd);
+        let any = self.changes.iter().any(|changes| !changes.is_empty());
+        if any {
+            self.matrices.to_lanes(simd, &mut self.jac);
         }
-        let mut pairs = self.jac.chunks_exact_mut(2 * dim);
-        for (i, rows) in pairs.by_ref().enumerate() {
-            let (first, second) = rows.split_at_mut(dim);
-            let mut steps = [changes; 2];
-            for u in 0..U {
-                steps[0][u] = changes[u] * P::Vector::splat(simd, weights[u][2 * i]);
-                steps[1][u] = changes[u] * P::Vector::splat(simd, weights[u][2 * i + 1]);
-            }
-            for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
-                let (mut a, mut b) = (first.load(simd), second.load(simd));
-                for u in 0..U {
-                    let direction = P::Vector::splat(simd, directions[u][j]);
-                    a = steps[0][u].mul_add(direction, a);
-                    b = steps[1][u].mul_add(direction, b);
-                }
-                first.store(a);
-                second.store(b);
-            }
-        }
-        for (j, jac) in pairs.into_remainder().iter_mut().enumerate() {
-            let mut sum = jac.load(simd);
-            for u in 0..U {
-                let step = changes[u] * P::Vector::splat(simd, weights[u][dim - 1]);
-                sum = step.mul_add(P::Vector::splat(simd, directions[u][j]), sum);
-            }
-            jac.store(sum);
-        }
+        any
     }
 
     /// J from all slopes, its entries in registers.
@@ -180,10 +152,9 @@ impl<K: Kernel, P: Lanes> Task for Slopes<'_, K, P> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         self.sweep.states_of_data(simd, self.observation);
-        let units = self.kernel.units();
+        let latent = self.sweep.latent();
         let (z, tape) = self.sweep.states_and_tape();
-        let states = z.chunks_exact(z.len() * units / tape.g.len());
-        for (z, slopes) in states.zip(tape.g.chunks_exact_mut(units)) {
+        for (z, slopes) in z.chunks_exact(latent).zip(tape.g.iter_mut()) {
             self.kernel.slopes(simd, z, slopes);
         }
     }
@@ -213,18 +184,13 @@ impl<P: Lanes> Task for Estimate<'_, P> {
 }
 
 impl<P: Lanes> Estimate<'_, P> {
-    fn units(&self) -> usize {
-        self.estimation.slopes.len()
-    }
-
     /// ‖mean_t J_t‖ by lane, from the mean slopes.
     #[inline(always)]
     fn norm_of_mean<S: Simd>(&mut self, simd: S) -> P {
-        let units = self.units();
         let mut mean = std::mem::take(&mut self.estimation.mean);
         mean.fill(P::ZERO);
         let mut rows = P::Vector::splat(simd, 0.0);
-        for (t, slopes) in self.sweep.tape.g.chunks_exact(units).enumerate() {
+        for (t, slopes) in self.sweep.tape.g.iter().enumerate() {
             let counted = self.sweep.counted(t).load(simd);
             rows += counted;
             for (mean, slope) in mean.iter_mut().zip(slopes) {
@@ -285,10 +251,9 @@ impl<P: Lanes> Estimate<'_, P> {
     /// Calls `each` with ‖J_t‖ and whether the row counts, for every step.
     #[inline(always)]
     fn walk<S: Simd>(&mut self, simd: S, mut each: impl FnMut(&P, &P)) {
-        let units = self.units();
         let mut norm = P::ZERO;
         self.estimation.restart();
-        for (t, slopes) in self.sweep.tape.g.chunks_exact(units).enumerate() {
+        for (t, slopes) in self.sweep.tape.g.iter().enumerate() {
             if self.estimation.follow(simd, slopes) || t == 0 {
                 let Estimation { spectral, jac, .. } = &mut *self.estimation;
                 norm = spectral.of(simd, jac);
@@ -300,11 +265,11 @@ impl<P: Lanes> Estimate<'_, P> {
     /// max ‖exp(mean_t ln J_t)‖ over the lanes, in f64.
     #[inline(always)]
     fn norm_of_logarithms<S: Simd>(&mut self, simd: S) -> Norm {
-        let (units, dim) = (self.units(), self.estimation.dim);
+        let dim = self.estimation.dim;
         self.estimation.restart();
         let mut sequences = std::mem::take(&mut self.estimation.sequences);
         sequences.iter_mut().for_each(Vec::clear);
-        for (t, slopes) in self.sweep.tape.g.chunks_exact(units).enumerate() {
+        for (t, slopes) in self.sweep.tape.g.iter().enumerate() {
             self.estimation.follow(simd, slopes);
             let counted = self.sweep.counted(t);
             for (lane, sequence) in sequences.iter_mut().enumerate() {

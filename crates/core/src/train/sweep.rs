@@ -12,7 +12,7 @@ use crate::forcing::{Forcing, ForcingGradient};
 use crate::kernel::{Kernel, Tape, chunk_of};
 use crate::map::Dims;
 use crate::observation::{Observation, ObservationLanes, Residuals};
-use crate::simd::{Groups, Lanes, Simd, SimdBase, SimdFloat, Task};
+use crate::simd::{Groups, Lanes, OpenUnits, Simd, SimdBase, SimdFloat, Task};
 
 /// Buffers of a sweep over T steps.
 pub(crate) struct Sweep<P> {
@@ -111,6 +111,11 @@ impl<P: Lanes> Sweep<P> {
         observation.infer(simd, &self.x[n..], &mut self.z);
     }
 
+    /// M.
+    pub(crate) fn latent(&self) -> usize {
+        self.dims.latent
+    }
+
     /// States T × M before forcing, and the tape.
     pub(crate) fn states_and_tape(&mut self) -> (&[P], &mut Tape<P>) {
         (&self.z, &mut self.tape)
@@ -185,12 +190,12 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
             filled,
             ..
         } = self.sweep;
-        let (m, k, u) = (dims.latent, dims.inputs, self.kernel.units());
+        let (m, k) = (dims.latent, dims.inputs);
         let (n, width) = (observation.dim_obs, observation.forced());
         for t in 0..*window {
             let (before, after) = tape.z.split_at_mut((t + 1) * m);
             let (before, next) = (&before[t * m..], &mut z[t * m..][..m]);
-            let (s, g) = (&tape.s[t * k..][..k], &mut tape.g[t * u..][..u]);
+            let (s, g) = (&tape.s[t * k..][..k], tape.g.at_mut(t));
             let teacher = &mut teacher[(t + 1) * width..][..width];
             let gain = P::Vector::splat(simd, self.forced.forcing.gain(t + 1));
             let after = &mut after[..m];
@@ -269,6 +274,7 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
         let (window, last) = (*window, (*window - 1) * dims.latent);
         tape.sums.fill(P::ZERO);
         tape.d[last..].copy_from_slice(&residuals.r[last..]);
+        self.kernel.look_for_open(simd, tape);
         let chunk = chunk_of::<P>(self.kernel, window);
         for end in (1..=window).rev().step_by(chunk) {
             let start = end.saturating_sub(chunk);
@@ -299,17 +305,19 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
             tape,
             ..
         } = &mut *self.sweep;
-        let (m, u, width) = (dims.latent, self.kernel.units(), observation.forced());
+        let (m, width) = (dims.latent, observation.forced());
         let (earlier, d) = tape.d.split_at_mut(t * m);
-        let (z, g) = (&tape.z[t * m..][..m], &tape.g[t * u..][..u]);
+        let (z, g) = (&tape.z[t * m..][..m], tape.g.at(t));
         let before = t.saturating_sub(1) * m;
         let (r, to_teacher) = (&residuals.r[before..][..m], &mut inferred[t * m..][..m]);
         let gain = self.forced.forcing.gain(t);
-        self.kernel.pull_back(
+        let (d, q) = (&d[..m], tape.q.at_mut(in_chunk));
+        pull_back(
+            self.kernel,
             simd,
             (z, g),
-            &d[..m],
-            &mut tape.q[in_chunk * u..][..u],
+            d,
+            (q, &mut tape.open),
             #[inline(always)]
             |i, dz| match earlier.get_mut(before + i) {
                 None => to_teacher[i].store(dz),
@@ -346,6 +354,24 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
         if self.forced.gradient == ForcingGradient::Full {
             add(simd, filled, &mut residuals.e[(t - 1) * n..][..n]);
         }
+    }
+}
+
+/// Jᵀ d, through open units alone where a group of lanes chose so.
+#[inline(always)]
+fn pull_back<K: Kernel, S: Simd, P: Lanes>(
+    kernel: &K,
+    simd: S,
+    at: (&[P], &[P]),
+    d: &[P],
+    (q, open): (&mut [P], &mut Option<OpenUnits<P>>),
+    emit: impl FnMut(usize, P::Vector<S>),
+) {
+    match open {
+        Some(open) if K::SKIPS_SHUT && open.any() => {
+            kernel.pull_back_open(simd, at, d, (q, open), emit)
+        }
+        _ => kernel.pull_back(simd, at, d, q, emit),
     }
 }
 
