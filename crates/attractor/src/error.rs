@@ -14,6 +14,7 @@ use crate::format::FormatError;
 use crate::generate::GenerateError;
 use crate::model_file::ModelFileError;
 use crate::run::RunError;
+use crate::study::StudyError;
 
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +46,9 @@ pub enum Error {
     /// A reconstruction cannot be judged by these data.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
+    /// A study cannot be done, or its folder not be used.
+    #[error(transparent)]
+    Study(#[from] StudyError),
     /// A model has no form as another.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
@@ -105,6 +109,7 @@ impl Error {
             Error::Run(error) => error.hint(),
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
+            Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..

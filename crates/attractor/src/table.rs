@@ -1,0 +1,3 @@
+//! Studies as tables, beside the paper's.
+
+pub mod paper;
