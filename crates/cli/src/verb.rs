@@ -16,6 +16,7 @@ mod measure;
 mod resume;
 mod simulate;
 mod sweep;
+mod table;
 mod train;
 
 use std::io::Write;
@@ -37,6 +38,7 @@ pub(crate) enum Verb {
     Resume(resume::Resume),
     LineSearch(Box<line_search::Search>),
     Sweep(sweep::Sweep),
+    Table(table::Table),
     Generate(generate::Generate),
     Measure(measure::Measure),
     Evaluate(evaluate::Evaluate),
@@ -60,6 +62,7 @@ impl Verb {
             Verb::Resume(resume) => resume.run(out),
             Verb::LineSearch(search) => search.run(out),
             Verb::Sweep(sweep) => sweep.run(out),
+            Verb::Table(table) => table.run(out),
             Verb::Generate(generate) => generate.run(out),
             Verb::Measure(measure) => measure.run(out),
             Verb::Evaluate(evaluate) => evaluate.run(out),

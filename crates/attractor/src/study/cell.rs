@@ -152,8 +152,8 @@ fn readable(name: &str) -> String {
     let taken = |c: char| c.is_ascii_alphanumeric() || "+-_.=".contains(c);
     let words = name.split(|c| !taken(c)).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("-");
-    // A dot in front would hide the folder.
-    name.trim_start_matches('.').to_string()
+    // A dot in front would hide the folder, a dash would make it a flag.
+    name.trim_start_matches(['.', '-']).to_string()
 }
 
 #[cfg(test)]

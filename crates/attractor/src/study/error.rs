@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use attractor_core::settings::SettingError;
+
 use crate::experiment::SETTINGS;
 
 /// Why a study cannot be done.
@@ -81,6 +83,15 @@ pub enum StudyError {
         found: String,
         /// How they are to be.
         asked: String,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A table is asked for by something that runs do not have.
+    #[error(transparent)]
+    UnknownKey(SettingError),
+    /// No run has ended.
+    #[error("no run of this study has ended: {}", path.display())]
+    NoRuns {
         /// The folder.
         path: PathBuf,
     },
@@ -239,6 +250,8 @@ impl StudyError {
             StudyError::Scores { .. } => {
                 Some("remove this file: the run is then judged again, not trained again".into())
             }
+            StudyError::UnknownKey(error) => error.hint(),
+            StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),
             StudyError::Read { .. } => None,
         }
     }

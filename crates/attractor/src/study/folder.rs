@@ -128,12 +128,8 @@ pub(crate) fn run_folder(cell: &str, seed: u64) -> PathBuf {
     Path::new(cell).join(format!("seed-{seed:02}"))
 }
 
-/// Every run under a folder that has ended and was judged, by cell and seed.
+/// Every run under a folder that has ended and was judged, by cell and seed; a folder without any is refused.
 pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
-    if Record::find(folder)?.is_none() {
-        let path = folder.to_path_buf();
-        return Err(StudyError::NoStudy { path }.into());
-    }
     let runs = runs(folder);
     let read = |runs: &[PathBuf]| -> Result<Vec<Scored>, StudyError> {
         let scored = runs.iter().map(|run| Scored::read(folder, run));
@@ -152,6 +148,13 @@ pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
     let mut index = Vec::with_capacity(runs.len());
     for part in read {
         index.extend(part?);
+    }
+    if index.is_empty() {
+        let path = folder.to_path_buf();
+        return Err(match Record::find(folder) {
+            Ok(Some(_)) => StudyError::NoRuns { path }.into(),
+            _ => StudyError::NoStudy { path }.into(),
+        });
     }
     index.sort_by(|a, b| (a.place, a.seed, &a.folder).cmp(&(b.place, b.seed, &b.folder)));
     Ok(index)
