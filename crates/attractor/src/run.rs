@@ -423,12 +423,6 @@ impl Interrupted {
             recording,
         })
     }
-
-    /// Trains to the end.
-    pub fn train(self, watch: &mut dyn Watch) -> Result<Trained, Error> {
-        self.run
-            .train(&self.resolved, &self.recording, self.checkpoint, watch)
-    }
 }
 
 /// The word in a run's `outcome.json`, if it is there.

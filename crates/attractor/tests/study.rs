@@ -234,8 +234,8 @@ fn the_studies_of_the_paper_are_sound() {
     assert_eq!(rows, 20);
 }
 
-/// A file of scores as a run has it, with made-up scores.
-fn scores(cell: usize, seed: usize) -> String {
+/// All settings but those that a run has of its own, as JSON.
+fn settings() -> String {
     let defaults = Experiment::check(&Raw::default()).unwrap();
     let settings: Vec<String> = defaults
         .settings()
@@ -243,6 +243,11 @@ fn scores(cell: usize, seed: usize) -> String {
         .filter(|(name, _)| !["seed", "threads", "alpha"].contains(name))
         .map(|(name, value)| format!("\"{name}\": \"{value}\""))
         .collect();
+    settings.join(", ")
+}
+
+/// A file of scores as a run has it, with made-up scores.
+fn scores(settings: &str, cell: usize, seed: usize) -> String {
     let measures: Vec<String> = ["d_stsp", "d_h", "pe", "vpt", "wasserstein", "mmd", "correlation_dimension"]
         .iter()
         .map(|id| {
@@ -257,7 +262,7 @@ fn scores(cell: usize, seed: usize) -> String {
         "{{\"schema\": 1, \"study\": \"big\", \"cell\": {cell}, \"name\": null, \"paper\": null, \"seed\": {seed},\n\
          \"settings\": {{\"alpha\": \"0.{cell:03}\", {}}},\n\"outcome\": \"finished\", \"alpha\": 0.1, \"chosen\": \"last\",\n\
          \"dim\": 3, \"parameters\": 365, \"pe_n\": 20, \"evaluation\": {{{}}}}}\n",
-        settings.join(", "),
+        settings,
         measures.join(",\n")
     )
 }
@@ -266,23 +271,21 @@ fn scores(cell: usize, seed: usize) -> String {
 fn ten_thousand_runs_are_listed_from_their_folders() {
     let folder = TempDir::new().unwrap();
     let (cells, seeds) = (500, 20);
+    let settings = settings();
     for cell in 0..cells {
         for seed in 1..=seeds {
             let run = folder
                 .path()
                 .join(format!("alpha=0.{cell:03}/seed-{seed:02}"));
             fs::create_dir_all(&run).unwrap();
-            fs::write(run.join("scores.json"), scores(cell, seed)).unwrap();
+            fs::write(run.join("scores.json"), scores(&settings, cell, seed)).unwrap();
         }
     }
     let begun = std::time::Instant::now();
     let runs = index(folder.path()).unwrap();
+    println!("{} runs listed in {:?}", runs.len(), begun.elapsed());
     let table = Table::new(&runs, &[], Beside::Nothing).unwrap();
-    println!(
-        "{} runs listed and grouped in {:?}",
-        runs.len(),
-        begun.elapsed()
-    );
+    println!("{} runs grouped after {:?}", runs.len(), begun.elapsed());
     assert_eq!((runs.len(), table.groups.len()), (cells * seeds, cells));
     assert_eq!((runs[20].place, runs[20].seed), (1, 1));
     // The middle of 7001 … 7020.

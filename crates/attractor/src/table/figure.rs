@@ -14,11 +14,7 @@ pub(super) struct Figure {
 impl Figure {
     /// A number with its spread; one of 0 or none is not shown.
     pub(super) fn new(median: f64, mad: f64) -> Figure {
-        let exponent = match median.abs() {
-            0.0 => 0,
-            size if (1e-2..1e4).contains(&size) => 0,
-            size => size.log10().floor() as i32,
-        };
+        let exponent = common_exponent(median);
         let scale = 10f64.powi(exponent);
         let (median, mad) = (median / scale, mad / scale);
         // Digits after the point that show so many digits of a number.
@@ -35,6 +31,25 @@ impl Figure {
         Figure {
             median: format!("{median:.decimals$}"),
             mad: spreads.then(|| format!("{mad:.decimals$}")),
+            exponent,
+        }
+    }
+
+    /// A number with its spread as it was published: with the digits that it has, and no others.
+    pub(super) fn published(median: f64, mad: f64) -> Figure {
+        let exponent = common_exponent(median);
+        let scale = 10f64.powi(exponent);
+        let (median, mad) = (median / scale, mad / scale);
+        let shown = |decimals: &usize| {
+            let unit = 10f64.powi(*decimals as i32);
+            // Published numbers have few digits: what is left is rounding.
+            let whole = |number: f64| ((number * unit).round() - number * unit).abs() < 1e-6;
+            whole(median) && whole(mad)
+        };
+        let decimals = (0..8).find(shown).unwrap_or(8);
+        Figure {
+            median: format!("{median:.decimals$}"),
+            mad: Some(format!("{mad:.decimals$}")),
             exponent,
         }
     }
@@ -62,6 +77,15 @@ impl Figure {
     }
 }
 
+/// The power of ten in front of which a number is written: 0 from a hundredth to ten thousand.
+fn common_exponent(number: f64) -> i32 {
+    match number.abs() {
+        0.0 => 0,
+        size if (1e-2..1e4).contains(&size) => 0,
+        size => size.log10().floor() as i32,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +108,18 @@ mod tests {
             Figure::new(6.04e-4, 0.51e-4).latex(),
             r"$(6.04 \pm 0.51) \cdot 10^{-4}$"
         );
+    }
+
+    #[test]
+    fn published_numbers_keep_their_digits() {
+        for (median, mad, text) in [
+            (0.26, 0.03, "0.26 ± 0.03"),
+            (0.090, 0.007, "0.090 ± 0.007"),
+            (6.0e-4, 0.5e-4, "(6.0 ± 0.5)e-4"),
+            (14.0, 7.0, "14 ± 7"),
+            (1.21e-1, 0.02e-1, "0.121 ± 0.002"),
+        ] {
+            assert_eq!(Figure::published(median, mad).plain(), text);
+        }
     }
 }

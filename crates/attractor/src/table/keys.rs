@@ -1,7 +1,7 @@
 //! What groups of runs differ in: the name of their cell, and settings.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use attractor_core::settings::{SettingError, nearest};
 
@@ -62,21 +62,28 @@ pub(super) fn varied(runs: &[Scored]) -> Vec<Key> {
     let all: Vec<&Scored> = runs.iter().collect();
     let named = parts(runs, &[Key::Name]);
     let named = if keys.is_empty() { vec![all] } else { named };
-    let differs = |key: &Key| {
-        let in_part =
-            |part: &Vec<&Scored>| part.iter().any(|run| key.value(run) != key.value(part[0]));
-        named.iter().any(in_part)
-    };
-    let settings = SETTINGS.iter().filter(|setting| setting.name != "seed");
+    let differing: BTreeSet<&str> = named.iter().flat_map(|part| differing(part)).collect();
+    let settings = SETTINGS.iter().map(|setting| setting.name);
     keys.extend(
         settings
-            .map(|setting| Key::Setting(setting.name))
-            .filter(differs),
+            .filter(|name| differing.contains(name))
+            .map(Key::Setting),
     );
     match keys.is_empty() {
         true => vec![Key::Study],
         false => keys,
     }
+}
+
+/// The settings in which runs differ from the first of them.
+fn differing<'a>(runs: &[&'a Scored]) -> BTreeSet<&'a str> {
+    let first = &runs[0].settings;
+    let others = runs.iter().filter(|run| run.settings != *first);
+    let other = |(name, value): &(&'a String, &String)| first.get(*name) != Some(value);
+    others
+        .flat_map(|run| run.settings.iter().filter(other))
+        .map(|(name, _)| name.as_str())
+        .collect()
 }
 
 /// The runs by the values of keys, in the order in which they first occur.

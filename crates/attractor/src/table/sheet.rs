@@ -100,7 +100,7 @@ fn number(median: Option<f64>, mad: f64) -> Cell {
 
 fn published(paper: Option<Comparison>) -> Cell {
     let Some(paper) = paper else { return words("") };
-    let figure = Figure::new(paper.median, paper.mad);
+    let figure = Figure::published(paper.median, paper.mad);
     Cell::Number(figure, paper.verdict.map(super::Verdict::word))
 }
 

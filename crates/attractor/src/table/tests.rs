@@ -203,8 +203,8 @@ fn the_paper_stands_beside_ours() {
         text.contains("paper: shPLRNN + GTF / Lorenz-63  20"),
         "{text}"
     );
-    assert!(text.contains("0.260 ± 0.030, agrees"), "{text}");
-    assert!(text.contains("(6.00 ± 0.50)e-4, worse"), "{text}");
+    assert!(text.contains("0.26 ± 0.03, agrees"), "{text}");
+    assert!(text.contains("(6.0 ± 0.5)e-4, worse"), "{text}");
     let without = Table::new(&[of_paper([1.0; 3])], &[], Beside::Nothing).unwrap();
     assert!(!written(&without, Format::Text).contains("paper"));
 }
