@@ -64,141 +64,148 @@ fn cells_are_entries_with_all_combinations() {
     assert_eq!(none.hint().unwrap(), "did you mean `long`?");
 }
 
+/// What is wrong after two seeds and the data, what is said of it, and what is hinted.
+const WRONG_AFTER_DATA: &[(&str, &str, &str)] = &[
+    (
+        "[grid]\naplha = [1]\n",
+        "unknown setting `aplha` (line 5 of",
+        "did you mean `alpha`?",
+    ),
+    (
+        "[grid]\nalpha = [0.1, 7]\n",
+        "`alpha` must be a number from 0 to 1, found `7` (line 5 of",
+        "the default is 0.15",
+    ),
+    (
+        "[grid]\n",
+        "[grid] is empty (line 4 of",
+        "give settings lists of values",
+    ),
+    (
+        "[grid]\nalpha = []\n",
+        "`alpha` of [grid] has no values (line 5 of",
+        "give settings lists of values",
+    ),
+    (
+        "[grid]\nalpha = 1\n",
+        "`alpha` must be a list of values (line 5 of",
+        "",
+    ),
+    (
+        "[grid]\nseed = [1, 2]\n",
+        "`seed` cannot be set here (line 5 of",
+        "`seeds` of the study",
+    ),
+    (
+        "[settings]\nthreads = 2\n",
+        "`threads` cannot be set here (line 5 of",
+        "`--workers`",
+    ),
+    (
+        "[grid]\nalpha = [0.1, 0.10]\n",
+        "two combinations go to the same folder `alpha=0.1`",
+        "give one of them another `name`",
+    ),
+    (
+        "[grid]\nalpha = [0.1]\n[[list]]\nalpha = 0.2\n",
+        "`alpha` stands in [grid] and in an entry of the list (line 6 of",
+        "leave it out of one",
+    ),
+    (
+        "[[list]]\nname = 'a'\npaper = 'shPLRNN + GTF / ECC'\n",
+        "no row of the paper is named `shPLRNN + GTF / ECC` (line 4 of",
+        "did you mean `shPLRNN + GTF / ECG`?",
+    ),
+    (
+        "[evaluation]\nstarts = 0\n",
+        "`starts` must be a whole number from 1 to 10000, found `0` (line 5 of",
+        "the default is 8",
+    ),
+    (
+        "[evaluation]\npe_steps = 2\n",
+        "unknown key `pe_steps` of [evaluation] (line 5 of",
+        "did you mean `pe-steps`?",
+    ),
+    (
+        "[evaluation]\nsystem = 'lorenz36'\n",
+        "no system is named `lorenz36`",
+        "did you mean",
+    ),
+];
+
+/// The same for whole studies.
+const WRONG_WHOLES: &[(&str, &str, &str)] = &[
+    (
+        "list = []\nseeds = 2\n{DATA}",
+        "`list` is empty (line 1 of",
+        "`[[list]]`",
+    ),
+    (
+        "seeds = 0\n{DATA}",
+        "`seeds` is empty: nothing would be run (line 1 of",
+        "give a number of seeds",
+    ),
+    (
+        "seeds = []\n{DATA}",
+        "`seeds` is empty",
+        "give a number of seeds",
+    ),
+    ("{DATA}", "`seeds` is empty", "give a number of seeds"),
+    (
+        "seeds = [1, 2, 1]\n{DATA}",
+        "seed 1 stands twice in `seeds` (line 1 of",
+        "",
+    ),
+    (
+        "seeds = -1\n{DATA}",
+        "`seeds` must be a number of seeds, or a list of whole numbers",
+        "",
+    ),
+    (
+        "seeds = 1\n[data]\ntest = 'a'\n",
+        "[data] has no `train` (line 2 of",
+        "names the training data",
+    ),
+    (
+        "seeds = 1\n",
+        "[data] has no `train`",
+        "names the training data",
+    ),
+    (
+        "alpha = 1\nseeds = 1\n{DATA}",
+        "unknown key `alpha` (line 1 of",
+        "settings of all runs stand in [settings]",
+    ),
+    (
+        "preset = 'papre'\nseeds = 1\n{DATA}",
+        "no preset is named `papre`",
+        "did you mean `paper`?",
+    ),
+    (
+        "seeds = 1\n[data]\ntrain = 'none.npy'\n",
+        "no such file: none.npy (named in",
+        "`--data-dir` or ATTRACTOR_DATA",
+    ),
+    ("seeds = = 1\n", "(line 1 of", ""),
+];
+
+fn refused(text: &str, what: &str, hint: &str) {
+    let folder = TempDir::new().unwrap();
+    let error = study_in(folder.path(), text).err();
+    let error = error.unwrap_or_else(|| panic!("{text}"));
+    let said = error.to_string();
+    assert!(said.contains(what), "{text}\n{said}");
+    let hinted = error.hint().unwrap_or_default();
+    assert!(hinted.contains(hint), "{text}\n{hinted}");
+}
+
 #[test]
 fn mistakes_are_told_with_their_line() {
-    let folder = TempDir::new().unwrap();
-    let with = |rest: &str| format!("seeds = 2\n{DATA}{rest}");
-    let cases: &[(String, &str, &str)] = &[
-        (
-            with("[grid]\naplha = [1]\n"),
-            "unknown setting `aplha` (line 5 of",
-            "did you mean `alpha`?",
-        ),
-        (
-            with("[grid]\nalpha = [0.1, 7]\n"),
-            "`alpha` must be a number from 0 to 1, found `7` (line 5 of",
-            "the default is 0.15",
-        ),
-        (
-            with("[grid]\n"),
-            "[grid] is empty (line 4 of",
-            "give settings lists of values",
-        ),
-        (
-            with("[grid]\nalpha = []\n"),
-            "`alpha` of [grid] has no values (line 5 of",
-            "give settings lists of values",
-        ),
-        (
-            with("[grid]\nalpha = 1\n"),
-            "`alpha` must be a list of values (line 5 of",
-            "",
-        ),
-        (
-            with("[grid]\nseed = [1, 2]\n"),
-            "`seed` cannot be set here (line 5 of",
-            "`seeds` of the study",
-        ),
-        (
-            with("[settings]\nthreads = 2\n"),
-            "`threads` cannot be set here (line 5 of",
-            "`--workers`",
-        ),
-        (
-            with("[grid]\nalpha = [0.1, 0.10]\n"),
-            "two combinations go to the same folder `alpha=0.1`",
-            "give one of them another `name`",
-        ),
-        (
-            with("[grid]\nalpha = [0.1]\n[[list]]\nalpha = 0.2\n"),
-            "`alpha` stands in [grid] and in an entry of the list (line 6 of",
-            "leave it out of one",
-        ),
-        (
-            with("[[list]]\nname = 'a'\npaper = 'shPLRNN + GTF / ECC'\n"),
-            "no row of the paper is named `shPLRNN + GTF / ECC` (line 4 of",
-            "did you mean `shPLRNN + GTF / ECG`?",
-        ),
-        (
-            with("[evaluation]\nstarts = 0\n"),
-            "`starts` must be a whole number from 1 to 10000, found `0` (line 5 of",
-            "the default is 8",
-        ),
-        (
-            with("[evaluation]\npe_steps = 2\n"),
-            "unknown key `pe_steps` of [evaluation] (line 5 of",
-            "did you mean `pe-steps`?",
-        ),
-        (
-            with("[evaluation]\nsystem = 'lorenz36'\n"),
-            "no system is named `lorenz36`",
-            "did you mean",
-        ),
-        (
-            format!("list = []\nseeds = 2\n{DATA}"),
-            "`list` is empty (line 1 of",
-            "`[[list]]`",
-        ),
-        (
-            format!("seeds = 0\n{DATA}"),
-            "`seeds` is empty: nothing would be run (line 1 of",
-            "give a number of seeds",
-        ),
-        (
-            format!("seeds = []\n{DATA}"),
-            "`seeds` is empty",
-            "give a number of seeds",
-        ),
-        (
-            DATA.to_string(),
-            "`seeds` is empty",
-            "give a number of seeds",
-        ),
-        (
-            format!("seeds = [1, 2, 1]\n{DATA}"),
-            "seed 1 stands twice in `seeds` (line 1 of",
-            "",
-        ),
-        (
-            format!("seeds = -1\n{DATA}"),
-            "`seeds` must be a number of seeds, or a list of whole numbers",
-            "",
-        ),
-        (
-            "seeds = 1\n[data]\ntest = 'a'\n".into(),
-            "[data] has no `train` (line 2 of",
-            "names the training data",
-        ),
-        (
-            "seeds = 1\n".into(),
-            "[data] has no `train`",
-            "names the training data",
-        ),
-        (
-            format!("alpha = 1\nseeds = 1\n{DATA}"),
-            "unknown key `alpha` (line 1 of",
-            "settings of all runs stand in [settings]",
-        ),
-        (
-            format!("preset = 'papre'\nseeds = 1\n{DATA}"),
-            "no preset is named `papre`",
-            "did you mean `paper`?",
-        ),
-        (
-            "seeds = 1\n[data]\ntrain = 'none.npy'\n".into(),
-            "no such file: none.npy (named in",
-            "`--data-dir` or ATTRACTOR_DATA",
-        ),
-        ("seeds = = 1\n".into(), "(line 1 of", ""),
-    ];
-    for (text, what, hint) in cases {
-        let error = study_in(folder.path(), text)
-            .err()
-            .unwrap_or_else(|| panic!("{text}"));
-        let said = error.to_string();
-        assert!(said.contains(what), "{text}\n{said}");
-        let hinted = error.hint().unwrap_or_default();
-        assert!(hinted.contains(hint), "{text}\n{hinted}");
+    for (rest, what, hint) in WRONG_AFTER_DATA {
+        refused(&format!("seeds = 2\n{DATA}{rest}"), what, hint);
+    }
+    for (text, what, hint) in WRONG_WHOLES {
+        refused(&text.replace("{DATA}", DATA), what, hint);
     }
 }
 

@@ -119,6 +119,34 @@ fn median(values: &[f64]) -> Option<f64> {
     Some(0.5 * (lower + upper))
 }
 
+/// Checks that the medians of the table are those of the files of scores.
+fn check_medians(here: &Path) {
+    let table: Value = serde_json::from_str(&said(here, "table d --json", 0).0).unwrap();
+    for (i, cell) in ["alpha=0.1", "alpha=0.3"].iter().enumerate() {
+        let run = |seed: u32| {
+            let run = here.join(format!("d/{cell}/seed-0{seed}/scores.json"));
+            let scores = read_json(&run);
+            ["d_stsp", "d_h", "pe"].map(|id| scores["evaluation"][id]["value"].as_f64())
+        };
+        // A run without one of the scores counts in none of the medians.
+        let complete: Vec<[Option<f64>; 3]> = (1..=3)
+            .map(run)
+            .filter(|scores| scores.iter().all(Option::is_some))
+            .collect();
+        let group = &table["groups"][i];
+        assert_eq!(group["dropped"], 3 - complete.len());
+        for (k, id) in ["d_stsp", "d_h", "pe"].iter().enumerate() {
+            let values: Vec<f64> = complete.iter().filter_map(|scores| scores[k]).collect();
+            let of_table = group["measures"][id]["median"].as_f64();
+            assert_eq!(of_table, median(&values), "{cell} {id}");
+        }
+        let of_table = &group["measures"]["pe"];
+        assert_eq!(group["runs"], 3);
+        let first = read_json(&here.join(format!("d/{cell}/seed-01/scores.json")));
+        assert_eq!(of_table["floor"], first["evaluation"]["pe"]["floor"]);
+    }
+}
+
 #[test]
 fn a_study_is_trained_judged_and_shown() {
     let folder = folder(|study| study.replace("floors = false", "system = 'lorenz63'"));
@@ -156,30 +184,8 @@ fn a_study_is_trained_judged_and_shown() {
     let scores = read_json(&run.join("scores.json"));
     assert_eq!(scores["evaluation"], alone);
     assert_eq!((&scores["seed"], &scores["dim"]), (&2.into(), &3.into()));
-    // The medians of the table are those of the files.
-    let table: Value = serde_json::from_str(&said(here, "table d --json", 0).0).unwrap();
-    for (i, cell) in ["alpha=0.1", "alpha=0.3"].iter().enumerate() {
-        let run = |seed: u32| {
-            let run = here.join(format!("d/{cell}/seed-0{seed}/scores.json"));
-            let scores = read_json(&run);
-            ["d_stsp", "d_h", "pe"].map(|id| scores["evaluation"][id]["value"].as_f64())
-        };
-        // A run without one of the scores counts in none of the medians.
-        let complete: Vec<[Option<f64>; 3]> = (1..=3)
-            .map(run)
-            .filter(|scores| scores.iter().all(Option::is_some))
-            .collect();
-        let group = &table["groups"][i];
-        assert_eq!(group["dropped"], 3 - complete.len());
-        for (k, id) in ["d_stsp", "d_h", "pe"].iter().enumerate() {
-            let values: Vec<f64> = complete.iter().filter_map(|scores| scores[k]).collect();
-            let of_table = group["measures"][id]["median"].as_f64();
-            assert_eq!(of_table, median(&values), "{cell} {id}");
-        }
-        let of_table = &group["measures"]["pe"];
-        assert_eq!(group["runs"], 3);
-        assert_eq!(of_table["floor"], scores["evaluation"]["pe"]["floor"]);
-    }
+    assert_eq!(scores["evaluation"]["floor_from"], "orbits of lorenz63");
+    check_medians(here);
     // Nothing is done again.
     let before = files(&here.join("d"), &[]);
     let (_, notes) = said(here, "sweep s.toml --out d", 0);
@@ -323,6 +329,47 @@ fn refused(here: &Path, arguments: &str, words: &[&str]) {
     assert!(files(here, &[]) == before, "{arguments}");
 }
 
+/// What is replaced in the study, by what, and what is said then.
+const WRONG: &[(&str, &str, &[&str])] = &[
+    (
+        "alpha = [",
+        "aplha = [",
+        &[
+            "unknown setting `aplha` (line 18 of s.toml)",
+            "did you mean `alpha`?",
+        ],
+    ),
+    (
+        "alpha = [0.1, 0.3]\n",
+        "",
+        &["[grid] is empty (line 17 of s.toml)"],
+    ),
+    (
+        "seeds = 3",
+        "seeds = []",
+        &["`seeds` is empty: nothing would be run (line 2 of s.toml)"],
+    ),
+    (
+        "window = 20",
+        "window = 600",
+        &["a window of 600 steps needs 601 rows", "train.csv"],
+    ),
+    (
+        "starts = 2",
+        "pe-steps = 600",
+        &[
+            "601 rows needed, found 500",
+            "hint: give more rows, or forecast fewer steps",
+        ],
+    ),
+    (
+        "floors = false",
+        "system = 'lorenz96'",
+        &["`lorenz96` has 20 channels, the truth has 3"],
+    ),
+    ("test = 'test.csv'", "test = 's.toml'", &["s.toml"]),
+];
+
 #[test]
 fn mistakes_are_told_and_nothing_is_written() {
     let folder = folder(str::to_string);
@@ -330,46 +377,7 @@ fn mistakes_are_told_and_nothing_is_written() {
     let study = |change: &dyn Fn(String) -> String| {
         fs::write(here.join("s.toml"), change(STUDY.to_string())).unwrap();
     };
-    let cases: &[(&str, &str, &[&str])] = &[
-        (
-            "alpha = [",
-            "aplha = [",
-            &[
-                "unknown setting `aplha` (line 18 of s.toml)",
-                "did you mean `alpha`?",
-            ],
-        ),
-        (
-            "alpha = [0.1, 0.3]\n",
-            "",
-            &["[grid] is empty (line 17 of s.toml)"],
-        ),
-        (
-            "seeds = 3",
-            "seeds = []",
-            &["`seeds` is empty: nothing would be run (line 2 of s.toml)"],
-        ),
-        (
-            "window = 20",
-            "window = 600",
-            &["a window of 600 steps needs 601 rows", "train.csv"],
-        ),
-        (
-            "starts = 2",
-            "pe-steps = 600",
-            &[
-                "601 rows needed, found 500",
-                "hint: give more rows, or forecast fewer steps",
-            ],
-        ),
-        (
-            "floors = false",
-            "system = 'lorenz96'",
-            &["`lorenz96` has 20 channels, the truth has 3"],
-        ),
-        ("test = 'test.csv'", "test = 's.toml'", &["s.toml"]),
-    ];
-    for (old, new, words) in cases {
+    for (old, new, words) in WRONG {
         study(&|text| text.replace(old, new));
         refused(here, "sweep s.toml --out d", words);
     }
@@ -433,7 +441,8 @@ fn a_folder_that_does_not_fit_is_left_alone() {
         &["the folder holds another run, its `hidden` is 10, not 11: d/alpha=0.1/seed-01"],
     );
     change("", "");
-    // A run that was edited by hand, before and after it has scores.
+    // A run that was edited by hand, judged or not.
+    let scores = here.join("d/alpha=0.3/seed-01/scores.json");
     let experiment = here.join("d/alpha=0.3/seed-01/experiment.toml");
     let settings = fs::read_to_string(&experiment).unwrap();
     fs::write(&experiment, settings.replace("lr = 0.005", "lr = 0.006")).unwrap();
@@ -442,6 +451,7 @@ fn a_folder_that_does_not_fit_is_left_alone() {
         again,
         &["its `lr` is 0.006, not 0.005: d/alpha=0.3/seed-01"],
     );
+    fs::remove_file(&scores).unwrap();
     fs::write(&experiment, settings.replace("[data]", "[data]\ndt = 2")).unwrap();
     refused(
         here,
@@ -449,6 +459,17 @@ fn a_folder_that_does_not_fit_is_left_alone() {
         &["its data are read in another way: d/alpha=0.3/seed-01"],
     );
     fs::write(&experiment, &settings).unwrap();
+}
+
+#[test]
+fn what_is_not_ours_or_damaged_is_left_alone() {
+    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
+    let here = folder.path();
+    said(here, "sweep s.toml --out d --quiet", 0);
+    let study = fs::read_to_string(here.join("s.toml")).unwrap();
+    let change =
+        |old: &str, new: &str| fs::write(here.join("s.toml"), study.replace(old, new)).unwrap();
+    let again = "sweep s.toml --out d";
     // What has no place in a run's folder.
     change("[0.1, 0.3]", "[0.1, 0.3, 0.5]");
     fs::create_dir_all(here.join("d/alpha=0.5/seed-01")).unwrap();
@@ -475,7 +496,14 @@ fn a_folder_that_does_not_fit_is_left_alone() {
     change("", "");
     said(here, again, 0);
     assert!(fs::read(&scores).unwrap() == whole);
-    // Data that changed.
+}
+
+#[test]
+fn runs_of_data_that_changed_are_left_alone() {
+    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
+    let here = folder.path();
+    said(here, "sweep s.toml --out d --quiet", 0);
+    let again = "sweep s.toml --out d";
     let data = fs::read_to_string(here.join("test.csv")).unwrap();
     fs::write(
         here.join("test.csv"),

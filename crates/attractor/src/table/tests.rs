@@ -145,6 +145,11 @@ fn every_format_has_the_same_numbers() {
         lines[5],
         ["p (Kruskal–Wallis)", "0.04953", "1.000", "1.000"]
     );
+}
+
+#[test]
+fn formats_for_pages_and_programs_have_them_as_well() {
+    let table = table(&runs(), &[]);
     let markdown = written(&table, Format::Markdown);
     assert!(markdown.starts_with(
         "| alpha | runs | dropped | dim | \\|θ\\| | D_stsp | D_H | PE(20) |\n| --- |"
