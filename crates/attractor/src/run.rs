@@ -194,9 +194,12 @@ impl RunError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            RunError::NotEmpty { .. }
-            | RunError::NotFolder { .. }
-            | RunError::OtherExperiment { .. } => Some("name another folder with `--out`".into()),
+            RunError::NotEmpty { .. } | RunError::NotFolder { .. } => {
+                Some("name another folder with `--out`".into())
+            }
+            RunError::OtherExperiment { .. } => {
+                Some("undo the change, or name another folder with `--out`".into())
+            }
             RunError::NoModel { .. } => {
                 Some("a run has a model once its training has ended".into())
             }
