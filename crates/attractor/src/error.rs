@@ -15,6 +15,7 @@ use crate::generate::GenerateError;
 use crate::line_search::LineSearchError;
 use crate::model_file::ModelFileError;
 use crate::run::RunError;
+use crate::study::StudyError;
 
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,9 @@ pub enum Error {
     /// A line search is not possible as asked.
     #[error(transparent)]
     LineSearch(#[from] LineSearchError),
+    /// A study cannot be done, or its folder not be used.
+    #[error(transparent)]
+    Study(#[from] StudyError),
     /// A model has no form as another.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
@@ -110,6 +114,7 @@ impl Error {
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),
+            Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..

@@ -34,6 +34,7 @@ use attractor_core::windows::{Windows, WindowsError};
 
 pub use data::DataSource;
 pub use file::ExperimentFile;
+pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Prepared};
 pub use raw::{Given, Origin, Raw};
 pub use settings::{PRESETS, Preset, SETTINGS};
@@ -354,7 +355,8 @@ impl Experiment {
         lines.chain([file::data_table(data)]).collect()
     }
 
-    fn with(&self, name: &str, text: &str) -> Experiment {
+    /// The same with another value of a setting, which lies in its domain.
+    pub(crate) fn with(&self, name: &str, text: &str) -> Experiment {
         let given: Vec<(&str, String)> = self
             .settings
             .iter()
@@ -479,6 +481,11 @@ impl Resolved {
         let series = &self.data.series;
         Model::start(self.architecture, self.start, series, self.plan.seed)
     }
+}
+
+/// Every key of the table of data.
+pub(crate) fn data_keys() -> &'static [&'static str] {
+    &data::KEYS
 }
 
 /// That many threads; for 0 as many as there are cores.

@@ -20,5 +20,8 @@ pub mod references;
 pub mod run;
 pub mod spectrum;
 pub mod store;
+pub mod study;
+pub mod sweep;
+pub mod table;
 
 pub use error::Error;

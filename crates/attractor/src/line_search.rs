@@ -16,9 +16,9 @@ use attractor_core::measure::summary::{Summary, median, summaries};
 use attractor_core::series::Series;
 use attractor_core::train::Watch;
 
-use crate::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, Resolved};
+use crate::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw};
 use crate::generate::GenerateError;
-use crate::run::{EndedRun, FolderState, Interrupted, RunFolder};
+use crate::run::{EndedRun, RunFolder, Task};
 use crate::{Error, store};
 
 /// What is searched.
@@ -213,7 +213,14 @@ impl LineSearch<'_> {
         let resolved = self.experiment(tried, seed)?.resolve(self.recording);
         let resolved = resolved.map_err(|error| error.of_file(&self.data.path))?;
         let path = self.folder.join(tried.name()).join(format!("seed-{seed}"));
-        let Some(run) = self.trained(&resolved, &path, watch)? else {
+        RunFolder::refuse_other_file(&path, &self.data)?;
+        let task = Task {
+            path: &path,
+            resolved: &resolved,
+            data: &self.data,
+            recording: self.recording,
+        };
+        let Some(run) = task.claim()?.train(watch)? else {
             return Ok(None);
         };
         Ok(Some(Point {
@@ -238,26 +245,6 @@ impl LineSearch<'_> {
         set("seed", &seed.to_string());
         set("threads", "1");
         Experiment::check(&raw)
-    }
-
-    /// The run, trained if it has not ended; `None` if training was stopped.
-    fn trained(
-        &self,
-        resolved: &Resolved,
-        path: &Path,
-        watch: &mut dyn Watch,
-    ) -> Result<Option<EndedRun>, Error> {
-        match RunFolder::state(path, &resolved.experiment, &self.data)? {
-            FolderState::Ended => {}
-            FolderState::Interrupted => {
-                Interrupted::open(path, None)?.train(watch)?;
-            }
-            FolderState::Empty => {
-                let run = RunFolder::check(path)?.begin(resolved, &self.data, self.recording)?;
-                run.train(resolved, self.recording, None, watch)?;
-            }
-        }
-        EndedRun::open(path)
     }
 
     /// D_stsp, D_H and PE(20), in the scale that the model sees.

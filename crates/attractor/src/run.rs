@@ -13,6 +13,7 @@
 
 mod checkpoint;
 mod lock;
+mod task;
 mod training;
 
 use std::fs;
@@ -31,6 +32,7 @@ use crate::{Error, format, store};
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
 use lock::Lock;
+pub use task::{Claim, Difference, Task};
 use training::Training;
 
 const EXPERIMENT: &str = "experiment.toml";
@@ -57,17 +59,6 @@ pub struct OpenRun {
     path: PathBuf,
     origin: Origin,
     _lock: Lock,
-}
-
-/// What a folder holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FolderState {
-    /// No run.
-    Empty,
-    /// A run that did not end.
-    Interrupted,
-    /// A run that ended.
-    Ended,
 }
 
 /// A run that ended.
@@ -136,8 +127,10 @@ pub enum RunError {
         path: PathBuf,
     },
     /// A folder that holds something else.
-    #[error("the folder holds a run with other settings or other data: {}", path.display())]
+    #[error("the folder holds another run, {difference}: {}", path.display())]
     OtherExperiment {
+        /// How it differs.
+        difference: Difference,
         /// The folder.
         path: PathBuf,
     },
@@ -209,9 +202,12 @@ impl RunError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            RunError::NotEmpty { .. }
-            | RunError::NotFolder { .. }
-            | RunError::OtherExperiment { .. } => Some("name another folder with `--out`".into()),
+            RunError::NotEmpty { .. } | RunError::NotFolder { .. } => {
+                Some("name another folder with `--out`".into())
+            }
+            RunError::OtherExperiment { .. } => {
+                Some("undo the change, or name another folder with `--out`".into())
+            }
             RunError::NoModel { .. } => {
                 Some("a run has a model once its training has ended".into())
             }
@@ -315,33 +311,6 @@ impl RunFolder {
         path.join(EXPERIMENT).exists()
     }
 
-    /// What a folder holds, if it is of the experiment and the recording: all settings but the number of threads are the
-    /// same, and so is where the data are and how they are read.
-    pub fn state(
-        path: &Path,
-        experiment: &Experiment,
-        data: &DataSource,
-    ) -> Result<FolderState, Error> {
-        let config = path.join(EXPERIMENT);
-        if !config.exists() {
-            return Ok(FolderState::Empty);
-        }
-        let file = ExperimentFile::read(&config)?;
-        let stored = Experiment::check(&file.raw)?;
-        let data = data.absolute().map_err(|source| Error::Read {
-            path: data.path.clone(),
-            source,
-        })?;
-        if stored.fingerprint() != experiment.fingerprint() || file.data != Some(data) {
-            let path = path.to_path_buf();
-            return Err(RunError::OtherExperiment { path }.into());
-        }
-        Ok(match path.join(OUTCOME).exists() {
-            true => FolderState::Ended,
-            false => FolderState::Interrupted,
-        })
-    }
-
     /// Makes the folder, locks it and writes what is to be done.
     pub fn begin(
         self,
@@ -349,29 +318,49 @@ impl RunFolder {
         data: &DataSource,
         recording: &Series,
     ) -> Result<OpenRun, Error> {
-        let failed = |source| Error::Write {
-            path: self.path.clone(),
-            source,
-        };
-        fs::create_dir_all(&self.path).map_err(failed)?;
-        let lock = Lock::take(&self.path)?;
-        let version = env!("CARGO_PKG_VERSION");
-        let settings = resolved
-            .experiment
-            .to_toml(&data.absolute().map_err(failed)?);
-        let open = OpenRun {
-            origin: origin(&resolved.experiment, recording),
-            path: self.path,
-            _lock: lock,
-        };
-        open.write(EXPERIMENT, |out| {
-            write!(out, "# attractor {version}\n{settings}")
-        })?;
+        let open = OpenRun::take(&self.path, &resolved.experiment, recording)?;
+        open.write_experiment(resolved, data)?;
         Ok(open)
     }
 }
 
 impl OpenRun {
+    /// Makes the folder if it is not there, and locks it.
+    fn take(path: &Path, experiment: &Experiment, recording: &Series) -> Result<OpenRun, Error> {
+        fs::create_dir_all(path).map_err(|source| Error::Write {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Ok(OpenRun {
+            origin: origin(experiment, recording),
+            path: path.to_path_buf(),
+            _lock: Lock::take(path)?,
+        })
+    }
+
+    /// Writes what is to be done.
+    fn write_experiment(&self, resolved: &Resolved, data: &DataSource) -> Result<(), Error> {
+        let data = data.absolute().map_err(|source| Error::Write {
+            path: self.path.clone(),
+            source,
+        })?;
+        let version = env!("CARGO_PKG_VERSION");
+        let settings = resolved.experiment.to_toml(&data);
+        self.write(EXPERIMENT, |out| {
+            write!(out, "# attractor {version}\n{settings}")
+        })
+    }
+
+    /// Where it was; `None` if it had not come to its first checkpoint.
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
+        store::remove_parts(&self.path);
+        let stored = self.path.join(CHECKPOINT);
+        match stored.exists() {
+            true => Checkpoint::read(&stored, &self.origin).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -452,7 +441,6 @@ impl Interrupted {
             let path = path_of();
             return Err(RunError::Ended { outcome, path }.into());
         }
-        store::remove_parts(path);
         let config = path.join(EXPERIMENT);
         let file = ExperimentFile::read(&config)?;
         let data = file.data.clone().unwrap_or_default();
@@ -471,29 +459,17 @@ impl Interrupted {
         let resolved = experiment
             .resolve(&recording)
             .map_err(|error| error.of_file(&data.path))?;
-        let origin = origin(&resolved.experiment, &recording);
-        let stored = path.join(CHECKPOINT);
-        let checkpoint = match stored.exists() {
-            true => Some(Checkpoint::read(&stored, &origin)?),
-            false => None,
-        };
         let run = OpenRun {
             path: path_of(),
-            origin,
+            origin: origin(&resolved.experiment, &recording),
             _lock: lock,
         };
         Ok(Interrupted {
+            checkpoint: run.checkpoint()?,
             run,
             resolved,
             recording,
-            checkpoint,
         })
-    }
-
-    /// Trains to the end.
-    pub fn train(self, watch: &mut dyn Watch) -> Result<Trained, Error> {
-        self.run
-            .train(&self.resolved, &self.recording, self.checkpoint, watch)
     }
 }
 
@@ -510,7 +486,17 @@ fn word_of(outcome: &Value) -> String {
 
 /// What must be the same when a run is continued.
 fn origin(experiment: &Experiment, recording: &Series) -> Origin {
-    let (mut data, mut settings) = (Fingerprint::new(), Fingerprint::new());
+    let mut settings = Fingerprint::new();
+    settings.add(experiment.fingerprint().as_bytes());
+    Origin {
+        data: data_fingerprint(recording),
+        settings: settings.text(),
+    }
+}
+
+/// A text that changes whenever a value of a recording does.
+pub(crate) fn data_fingerprint(recording: &Series) -> String {
+    let mut data = Fingerprint::new();
     for t in recording.trajectories() {
         for values in [&t.x, &t.s] {
             data.add(&(values.len() as u64).to_le_bytes());
@@ -520,11 +506,7 @@ fn origin(experiment: &Experiment, recording: &Series) -> Origin {
             data.add(&(gap.row as u64).to_le_bytes());
         }
     }
-    settings.add(experiment.fingerprint().as_bytes());
-    Origin {
-        data: data.text(),
-        settings: settings.text(),
-    }
+    data.text()
 }
 
 impl Trained {
@@ -544,12 +526,23 @@ impl Trained {
         training.run(start)
     }
 
+    /// A model at its random start.
+    pub(crate) fn untrained(resolved: &Resolved, recording: &Series) -> Reconstruction {
+        Reconstruction {
+            model: resolved.model(),
+            card: card(recording, resolved, "untrained".to_string()),
+        }
+    }
+
+    /// The word for a training that diverged.
+    pub const DIVERGED: &str = "diverged";
+
     /// How it ended, in one word.
     pub fn word(&self) -> &'static str {
         match self.outcome {
             Outcome::Finished(_) => "finished",
             Outcome::Stopped(_) => "stopped",
-            Outcome::Diverged { .. } => "diverged",
+            Outcome::Diverged { .. } => Trained::DIVERGED,
         }
     }
 

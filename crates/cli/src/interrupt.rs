@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM as a flag: the first asks a training to store where it is and to end, which is said at once since
 //! an epoch may take long; the second ends at once.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -38,6 +39,17 @@ impl Interrupt {
             tell();
         });
         interrupt
+    }
+
+    /// Listens for several trainings side by side, and says on stderr that they will end.
+    pub(crate) fn listen_for_all() -> Interrupt {
+        Interrupt::listen(|| {
+            // Where stderr is gone, nobody is told.
+            let _ = writeln!(
+                io::stderr(),
+                "stopping after the epochs under way; checkpoints will be written (Ctrl-C again ends at once)"
+            );
+        })
     }
 
     /// Whether a signal came.

@@ -15,6 +15,8 @@ mod lyapunov;
 mod measure;
 mod resume;
 mod simulate;
+mod sweep;
+mod table;
 mod train;
 
 use std::io::Write;
@@ -35,6 +37,8 @@ pub(crate) enum Verb {
     Train(Box<train::Train>),
     Resume(resume::Resume),
     LineSearch(Box<line_search::Search>),
+    Sweep(sweep::Sweep),
+    Table(table::Table),
     Generate(generate::Generate),
     Measure(measure::Measure),
     Evaluate(evaluate::Evaluate),
@@ -57,6 +61,8 @@ impl Verb {
             Verb::Train(train) => train.run(out),
             Verb::Resume(resume) => resume.run(out),
             Verb::LineSearch(search) => search.run(out),
+            Verb::Sweep(sweep) => sweep.run(out),
+            Verb::Table(table) => table.run(out),
             Verb::Generate(generate) => generate.run(out),
             Verb::Measure(measure) => measure.run(out),
             Verb::Evaluate(evaluate) => evaluate.run(out),

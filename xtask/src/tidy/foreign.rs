@@ -51,7 +51,10 @@ const TABLE: &[Adopted] = &[
     adopt("flate2", TEXT_FORMATS, "compressed text"),
     adopt(
         "indicatif",
-        &["crates/cli/src/verb/train/progress.rs"],
+        &[
+            "crates/cli/src/verb/train/progress.rs",
+            "crates/cli/src/verb/sweep/view.rs",
+        ],
         "a bar that knows how much time is left",
     ),
     adopt(
@@ -76,6 +79,8 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/container.rs",
             "crates/attractor/src/run.rs",
             "crates/attractor/src/run/",
+            "crates/attractor/src/study/",
+            "crates/attractor/src/table/document.rs",
             "xtask/src/bench.rs",
             "crates/attractor/src/spectrum.rs",
             "xtask/src/deny.rs",
@@ -105,10 +110,11 @@ const TABLE: &[Adopted] = &[
         "toml",
         &[
             "crates/attractor/src/experiment/file.rs",
+            "crates/attractor/src/study/file.rs",
             "xtask/src/deny.rs",
             "xtask/src/tidy/foreign.rs",
         ],
-        "experiments, manifests and the policy on dependencies",
+        "experiments, studies, manifests and the policy on dependencies",
     ),
     adopt(
         "zip",

@@ -92,7 +92,7 @@ impl DataSource {
     }
 
     /// Sets one key; if it cannot, says what is expected.
-    pub(super) fn set(&mut self, key: &str, texts: &[String]) -> Result<(), String> {
+    pub(crate) fn set(&mut self, key: &str, texts: &[String]) -> Result<(), String> {
         let options = &mut self.options;
         match (key, texts) {
             ("path", [path]) => self.path = PathBuf::from(path),

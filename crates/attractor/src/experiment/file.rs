@@ -122,7 +122,7 @@ fn set_line(source: &mut DataSource, key: &str, value: &DeValue<'_>) -> Result<(
 }
 
 /// The value as a user would type it after a flag.
-fn plain(value: &DeValue<'_>) -> Option<String> {
+pub(crate) fn plain(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(digits) => {
@@ -136,7 +136,7 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
 }
 
 /// The line of a byte, from 1.
-fn line(text: &str, at: usize) -> usize {
+pub(crate) fn line(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
 }
 

@@ -82,11 +82,7 @@ impl Search {
         if test.is_none() {
             note("note: without `--test` models are judged by their training data");
         }
-        let interrupt = Interrupt::listen(|| {
-            note(
-                "stopping after the epochs under way; checkpoints will be written (Ctrl-C again ends at once)",
-            );
-        });
+        let interrupt = Interrupt::listen_for_all();
         let points = search.run(|| Box::new(watch(interrupt.clone())), tell)?;
         write(&points, &self.out)?;
         let total = search.jobs().len();

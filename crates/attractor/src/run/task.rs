@@ -1,0 +1,172 @@
+//! One run of many: claimed, so that no other process works on it, then begun, continued or found ended, whatever an
+//! earlier process left in its folder.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use attractor_core::series::Series;
+use attractor_core::train::Watch;
+
+use super::{EXPERIMENT, EndedRun, OpenRun, RunError, RunFolder};
+use crate::Error;
+use crate::experiment::{DataSource, Experiment, ExperimentFile, Resolved};
+
+/// What is trained, and where it is kept.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The run's folder.
+    pub path: &'a Path,
+    /// What is trained.
+    pub resolved: &'a Resolved,
+    /// Where the recording is.
+    pub data: &'a DataSource,
+    /// The recording.
+    pub recording: &'a Series,
+}
+
+/// A run that this process alone works on, until it is dropped.
+pub struct Claim<'a> {
+    task: Task<'a>,
+    run: OpenRun,
+}
+
+/// How a stored run differs from what is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// A setting has another value.
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// Its value in the folder.
+        stored: String,
+        /// The value that is asked for.
+        asked: String,
+    },
+    /// The recording is read in another way.
+    Reading,
+    /// The recording is another file.
+    File,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Setting {
+                name,
+                stored,
+                asked,
+            } => write!(f, "its `{name}` is {stored}, not {asked}"),
+            Difference::Reading => f.write_str("its data are read in another way"),
+            Difference::File => f.write_str("its data are another file"),
+        }
+    }
+}
+
+impl<'a> Task<'a> {
+    /// Takes the run; it is refused while another process holds it, and where the folder holds another one.
+    pub fn claim(self) -> Result<Claim<'a>, Error> {
+        let experiment = &self.resolved.experiment;
+        let run = OpenRun::take(self.path, experiment, self.recording)?;
+        RunFolder::refuse_other(self.path, experiment, self.data)?;
+        Ok(Claim { task: self, run })
+    }
+}
+
+impl Claim<'_> {
+    /// The run at its end, trained as far as it is not; `None` if training was stopped.
+    pub fn train(&self, watch: &mut dyn Watch) -> Result<Option<EndedRun>, Error> {
+        let Task {
+            path,
+            resolved,
+            data,
+            recording,
+        } = self.task;
+        if let Some(ended) = EndedRun::open(path)? {
+            return Ok(Some(ended));
+        }
+        if !RunFolder::has_experiment(path) {
+            self.run.write_experiment(resolved, data)?;
+        }
+        let checkpoint = self.run.checkpoint()?;
+        self.run.train(resolved, recording, checkpoint, watch)?;
+        EndedRun::open(path)
+    }
+
+    /// The run's folder, which nobody else writes.
+    pub fn path(&self) -> &Path {
+        self.task.path
+    }
+}
+
+impl RunFolder {
+    /// Refuses a folder that holds something else, or a run with other settings (but for the number of threads) or with
+    /// data that are read in another way. Nothing is written.
+    pub fn refuse_other(
+        path: &Path,
+        experiment: &Experiment,
+        data: &DataSource,
+    ) -> Result<(), Error> {
+        let config = path.join(EXPERIMENT);
+        let Ok(text) = fs::read_to_string(&config) else {
+            RunFolder::check(path)?;
+            return Ok(());
+        };
+        // As it was written, if nobody touched it.
+        if text.contains(&experiment.to_toml(data)) {
+            return Ok(());
+        }
+        let file = ExperimentFile::parse(&text, &config)?;
+        let stored = Experiment::check(&file.raw)?;
+        let reading = file.data.map(|data| data.options);
+        let difference = stored
+            .difference(experiment)
+            .or_else(|| (reading.as_ref() != Some(&data.options)).then_some(Difference::Reading));
+        refuse(path, difference)
+    }
+
+    /// Whether a folder says what is to be done in it.
+    pub(crate) fn has_experiment(path: &Path) -> bool {
+        path.join(EXPERIMENT).exists()
+    }
+
+    /// Refuses a folder with a run of another file of data, by its name.
+    pub fn refuse_other_file(path: &Path, data: &DataSource) -> Result<(), Error> {
+        let config = path.join(EXPERIMENT);
+        if !config.exists() {
+            return Ok(());
+        }
+        let stored = ExperimentFile::read(&config)?.data;
+        let data = data.absolute().map_err(|source| Error::Read {
+            path: data.path.clone(),
+            source,
+        })?;
+        let other = stored.is_none_or(|stored| stored.path != data.path);
+        refuse(path, other.then_some(Difference::File))
+    }
+}
+
+fn refuse(path: &Path, difference: Option<Difference>) -> Result<(), Error> {
+    match difference {
+        None => Ok(()),
+        Some(difference) => Err(Error::Run(RunError::OtherExperiment {
+            difference,
+            path: path.to_path_buf(),
+        })),
+    }
+}
+
+impl Experiment {
+    /// The first setting, but for the number of threads, that has another value in what is asked for.
+    fn difference(&self, asked: &Experiment) -> Option<Difference> {
+        let pairs = self.settings().iter().zip(asked.settings().iter());
+        let mut others = pairs.filter(|((name, a), (_, b))| *name != "threads" && a != b);
+        others
+            .next()
+            .map(|((name, stored), (_, asked))| Difference::Setting {
+                name,
+                stored: stored.to_string(),
+                asked: asked.to_string(),
+            })
+    }
+}

@@ -1,0 +1,258 @@
+//! What can be wrong with a study, its data or its folder.
+
+use std::io;
+use std::path::PathBuf;
+
+use attractor_core::settings::SettingError;
+
+use crate::experiment::SETTINGS;
+
+/// Why a study cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The file cannot be read.
+    #[error("cannot read: {source}: {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line of the file is wrong.
+    #[error("{mistake} (line {line} of {})", path.display())]
+    Line {
+        /// What is wrong.
+        mistake: Mistake,
+        /// The line, from 1.
+        line: usize,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of data is not there.
+    #[error("no such file: {} (named in {})", data.display(), path.display())]
+    DataNotFound {
+        /// The file of data.
+        data: PathBuf,
+        /// The study.
+        path: PathBuf,
+    },
+    /// No cell has the name that was asked for.
+    #[error("no entry of the list is named `{name}`")]
+    UnknownEntry {
+        /// What was asked for.
+        name: String,
+        /// The most similar name.
+        near: Option<String>,
+        /// All names.
+        known: Vec<String>,
+    },
+    /// The folder is in other use.
+    #[error("the folder holds something else than a study: {}", path.display())]
+    OtherContent {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder is no study's.
+    #[error("no study in this folder: {}", path.display())]
+    NoStudy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder holds another study.
+    #[error("the folder holds the study `{found}`, not `{name}`: {}", path.display())]
+    OtherStudy {
+        /// The study of the folder.
+        found: String,
+        /// The study that is asked for.
+        name: String,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Data are not those that the runs were made with.
+    #[error("the {which} data have changed since the runs were made: {}", path.display())]
+    OtherData {
+        /// `training` or `test`.
+        which: &'static str,
+        /// The file of data.
+        path: PathBuf,
+    },
+    /// Runs were judged in another way.
+    #[error("the runs in the folder were judged with {found}, not with {asked}: {}", path.display())]
+    OtherEvaluation {
+        /// How they were.
+        found: String,
+        /// How they are to be.
+        asked: String,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A table is asked for by something that runs do not have.
+    #[error(transparent)]
+    UnknownKey(SettingError),
+    /// No run has ended.
+    #[error("no run of this study has ended: {}", path.display())]
+    NoRuns {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A stored file of scores is not ours.
+    #[error("the scores of a run cannot be read: {}", path.display())]
+    Scores {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// What is wrong with a line of a study.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Mistake {
+    /// It is no TOML.
+    #[error("{0}")]
+    Syntax(String),
+    /// A key that means nothing.
+    #[error("unknown key `{key}`{}", within(table))]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The table it stands in; empty at the top.
+        table: &'static str,
+        /// All that may stand there.
+        known: Vec<&'static str>,
+        /// The most similar one.
+        near: Option<&'static str>,
+    },
+    /// A value of another kind.
+    #[error("`{key}` must be {expected}")]
+    Kind {
+        /// The key.
+        key: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A value that cannot be.
+    #[error("{0}")]
+    Value(String),
+    /// A grid over nothing.
+    #[error("[grid] is empty")]
+    EmptyGrid,
+    /// A setting without values.
+    #[error("`{0}` of [grid] has no values")]
+    EmptyAxis(String),
+    /// A list of nothing.
+    #[error("`list` is empty")]
+    EmptyList,
+    /// No seeds.
+    #[error("`seeds` is empty: nothing would be run")]
+    NoSeeds,
+    /// A seed twice.
+    #[error("seed {0} stands twice in `seeds`")]
+    SeedTwice(u64),
+    /// A setting that the study sets itself.
+    #[error("`{0}` cannot be set here")]
+    Reserved(&'static str),
+    /// A setting that both the grid and an entry of the list have.
+    #[error("`{0}` stands in [grid] and in an entry of the list")]
+    GridAndList(String),
+    /// Two cells that cannot be told apart.
+    #[error("two combinations go to the same folder `{0}`")]
+    SameCell(String),
+    /// The paper has no such row.
+    #[error("no row of the paper is named `{name}`")]
+    UnknownRow {
+        /// What was written.
+        name: String,
+        /// The most similar one.
+        near: Option<&'static str>,
+    },
+    /// There are no training data.
+    #[error("[data] has no `train`")]
+    NoTrain,
+}
+
+fn within(table: &str) -> String {
+    match table {
+        "" => String::new(),
+        table => format!(" of [{table}]"),
+    }
+}
+
+fn did_you_mean(near: &str) -> String {
+    format!("did you mean `{near}`?")
+}
+
+impl Mistake {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Mistake::UnknownKey {
+                near: Some(near), ..
+            } => Some(did_you_mean(near)),
+            // A setting of training belongs into its table.
+            Mistake::UnknownKey { key, table: "", .. }
+                if SETTINGS.iter().any(|setting| setting.name == key) =>
+            {
+                Some(format!(
+                    "settings of all runs stand in [settings]: `{key}` there"
+                ))
+            }
+            Mistake::UnknownKey { known, .. } => Some(format!("known are {}", known.join(", "))),
+            Mistake::EmptyGrid | Mistake::EmptyAxis(_) => Some(
+                "give settings lists of values, as in `alpha = [0.1, 0.2]`, or leave it out".into(),
+            ),
+            Mistake::EmptyList => Some("add an entry with `[[list]]`, or leave it out".into()),
+            Mistake::NoSeeds => Some("give a number of seeds, or a list of them".into()),
+            Mistake::Reserved("seed") => {
+                Some("`seeds` of the study sets the seeds of its runs".into())
+            }
+            Mistake::Reserved(_) => {
+                Some("every run has one thread; `--workers` says how many run side by side".into())
+            }
+            Mistake::GridAndList(_) => Some("leave it out of one of them".into()),
+            Mistake::SameCell(_) => Some("give one of them another `name`, or leave it out".into()),
+            Mistake::UnknownRow {
+                near: Some(near), ..
+            } => Some(did_you_mean(near)),
+            Mistake::UnknownRow { .. } => {
+                Some("rows are named as in \"shPLRNN + GTF / ECG\"".into())
+            }
+            Mistake::NoTrain => Some("`train = \"…\"` names the training data".into()),
+            Mistake::Syntax(_)
+            | Mistake::Kind { .. }
+            | Mistake::Value(_)
+            | Mistake::SeedTwice(_) => None,
+        }
+    }
+}
+
+impl StudyError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            StudyError::Line { mistake, .. } => mistake.hint(),
+            StudyError::DataNotFound { .. } => Some(
+                "relative names count from the folder of the study; `--data-dir` or ATTRACTOR_DATA names another".into(),
+            ),
+            StudyError::UnknownEntry { near: Some(near), .. } => Some(did_you_mean(near)),
+            StudyError::UnknownEntry { known, .. } if known.is_empty() => {
+                Some("the study has no entries with a name".into())
+            }
+            StudyError::UnknownEntry { known, .. } => Some(format!("known are {}", known.join(", "))),
+            StudyError::OtherContent { .. } | StudyError::OtherStudy { .. } => {
+                Some("name another folder with `--out`".into())
+            }
+            StudyError::NoStudy { .. } => Some("`attractor sweep STUDY --out DIR` makes one".into()),
+            StudyError::OtherData { .. } => {
+                Some("bring the old file back, or name another folder with `--out`".into())
+            }
+            StudyError::OtherEvaluation { .. } => {
+                Some("undo the change of [evaluation], or name another folder with `--out`".into())
+            }
+            StudyError::Scores { .. } => {
+                Some("remove this file: the run is then judged again, not trained again".into())
+            }
+            StudyError::UnknownKey(error) => error.hint(),
+            StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),
+            StudyError::Read { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `scores.json`: all that is known of a run of a study once it has ended, in one file that stands for itself. Tables
+//! are made from these files alone. It says nothing of times and places, so that the same run has the same bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use attractor_core::measure::MEASURES;
+use serde_json::{Map, Value, json};
+
+use super::error::StudyError;
+use crate::evaluation::Evaluation;
+use crate::run::{EndedRun, Trained};
+use crate::{Error, store};
+
+/// Its name in the run's folder.
+pub(super) const SCORES: &str = "scores.json";
+
+/// Raised when a field is renamed or removed.
+const SCHEMA: u32 = 1;
+
+/// A run that ended and was judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The run's folder, from the folder of the study.
+    pub folder: PathBuf,
+    /// The name of the study.
+    pub study: String,
+    /// The place of its cell in the study.
+    pub place: usize,
+    /// The name of its cell.
+    pub name: Option<String>,
+    /// The row of the paper that it corresponds to.
+    pub paper: Option<String>,
+    /// The seed.
+    pub seed: u64,
+    /// All settings but the seed and the threads, by name, as text.
+    pub settings: BTreeMap<String, String>,
+    /// How training ended: `finished` or `diverged`.
+    pub outcome: String,
+    /// Strength of forcing at its end.
+    pub alpha: Option<f64>,
+    /// Latent states M.
+    pub dim: usize,
+    /// Parameters |θ|.
+    pub parameters: usize,
+    /// Steps n of PE(n).
+    pub pe_steps: usize,
+    /// The scores by the name of their measure; none at all if training diverged.
+    pub scores: BTreeMap<&'static str, Measured>,
+}
+
+/// One score.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measured {
+    /// The value.
+    pub value: Option<f64>,
+    /// What the data themselves reach.
+    pub floor: Option<f64>,
+    /// What surrogates without the dynamics reach.
+    pub chance: Option<f64>,
+}
+
+/// What a document is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) study: &'a str,
+    pub(crate) cell: &'a super::Cell,
+    pub(crate) seed: u64,
+    pub(crate) run: &'a EndedRun,
+    /// Fingerprints of the training and the test data.
+    pub(crate) data: [&'a str; 2],
+    pub(crate) pe_steps: usize,
+    /// None if training diverged.
+    pub(crate) evaluation: Option<&'a Evaluation>,
+}
+
+impl Parts<'_> {
+    fn to_json(&self) -> Value {
+        let settings = self.cell.experiment.settings().iter();
+        let settings: Map<String, Value> = settings
+            .filter(|(name, _)| !["seed", "threads"].contains(name))
+            .map(|(name, value)| (name.to_string(), json!(value.to_string())))
+            .collect();
+        let model = &self.run.reconstruction.model;
+        json!({
+            "schema": SCHEMA,
+            "study": self.study,
+            "cell": self.cell.place,
+            "name": self.cell.name,
+            "paper": self.cell.paper,
+            "seed": self.seed,
+            "settings": settings,
+            "data": { "train": self.data[0], "test": self.data[1] },
+            "outcome": self.run.outcome,
+            "alpha": Some(self.run.alpha).filter(|alpha| alpha.is_finite()),
+            "chosen": self.run.reconstruction.card.chosen,
+            "dim": model.architecture().dims.latent,
+            "parameters": model.theta().len(),
+            "pe_n": self.pe_steps,
+            "evaluation": self.evaluation.map(Evaluation::to_json),
+        })
+    }
+
+    /// Writes the document into the run's folder.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+        let document = self.to_json();
+        store::write_whole(&folder.join(SCORES), |out| writeln!(out, "{document:#}"))
+    }
+}
+
+impl Scored {
+    /// The scores of the run in `study`/`folder`; none if it has not been judged.
+    pub fn read(study: &Path, folder: &Path) -> Result<Option<Scored>, StudyError> {
+        let path = study.join(folder).join(SCORES);
+        let Ok(text) = fs::read_to_string(&path) else {
+            return Ok(None);
+        };
+        let document: Option<Value> = serde_json::from_str(&text).ok();
+        let scored = document.and_then(|document| Scored::from_json(&document, folder));
+        scored.map(Some).ok_or(StudyError::Scores { path })
+    }
+
+    fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
+        let text = |key: &str| document[key].as_str().map(String::from);
+        let whole = |key: &str| document[key].as_u64();
+        let settings = document["settings"].as_object()?.iter();
+        let settings = settings.map(|(name, value)| Some((name.clone(), value.as_str()?.into())));
+        (whole("schema")? == u64::from(SCHEMA)).then_some(())?;
+        Some(Scored {
+            folder: folder.to_path_buf(),
+            study: text("study")?,
+            place: whole("cell")? as usize,
+            name: text("name"),
+            paper: text("paper"),
+            seed: whole("seed")?,
+            settings: settings.collect::<Option<_>>()?,
+            outcome: text("outcome")?,
+            alpha: document["alpha"].as_f64(),
+            dim: whole("dim")? as usize,
+            parameters: whole("parameters")? as usize,
+            pe_steps: whole("pe_n")? as usize,
+            scores: scores(&document["evaluation"]),
+        })
+    }
+
+    /// The value of a measure; none if it has none.
+    pub fn value(&self, measure: &str) -> Option<f64> {
+        self.scores.get(measure).and_then(|measured| measured.value)
+    }
+
+    /// Whether training diverged.
+    pub fn diverged(&self) -> bool {
+        self.outcome == Trained::DIVERGED
+    }
+}
+
+fn scores(evaluation: &Value) -> BTreeMap<&'static str, Measured> {
+    let one = |id: &'static str| {
+        let fields = evaluation.get(id)?;
+        let number = |key: &str| fields[key].as_f64();
+        let measured = Measured {
+            value: number("value"),
+            floor: number("floor"),
+            chance: number("chance"),
+        };
+        Some((id, measured))
+    };
+    let ids = MEASURES.iter().map(|info| info.entry.id);
+    ids.filter_map(one).collect()
+}

@@ -1,0 +1,338 @@
+//! All runs of a study, each on one core, several side by side: trained, then judged.
+//!
+//! What is done is known from the folders, so that a sweep that was killed goes on where it was, in the middle of runs
+//! as well, and several processes can share one folder: a run's lock says who works on it, and what others work on is
+//! looked at again later.
+
+mod queue;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use attractor_core::series::Series;
+use attractor_core::train::{Control, Epoch, State};
+
+use crate::Error;
+use crate::evaluation::{Cache, Evaluation, Levels, Request, evaluate};
+use crate::experiment::{Experiment, Resolved};
+use crate::format;
+use crate::model_file::Reconstruction;
+use crate::run::{Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint};
+use crate::study::{Parts, run_folder};
+use crate::study::{Record, Scored, Study};
+
+use queue::Queue;
+
+/// A study with its data, ready to be run in a folder.
+pub struct Sweep {
+    study: Study,
+    folder: PathBuf,
+    record: Record,
+    recording: Series,
+    test: Option<Series>,
+    jobs: Vec<Job>,
+    cache: Cache,
+    /// The scalings for which floors and chance levels are in the cache.
+    known_levels: Mutex<Vec<String>>,
+}
+
+/// One run of a study.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The place of its cell among those of the study.
+    cell: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Its folder, from that of the study.
+    pub folder: PathBuf,
+    /// How many updates it has.
+    pub updates: u64,
+    /// Its scores, if it had ended and was judged before.
+    pub scored: Option<Scored>,
+}
+
+/// Follows a sweep, and may end it.
+pub trait Spectator: Sync {
+    /// Whether all runs shall be stored where they are, and the sweep end.
+    fn asks_to_stop(&self) -> bool;
+
+    /// Something happened to a run.
+    fn sees(&self, job: &Job, event: Event<'_>);
+}
+
+/// What happens to a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// It is begun or continued.
+    Begun,
+    /// An epoch of it is over.
+    Epoch(&'a Epoch),
+    /// It was stopped, and stored.
+    Stopped,
+    /// It has ended and was judged, here or by another process.
+    Scored(&'a Scored),
+    /// It cannot go on.
+    Failed(&'a Error),
+}
+
+/// How a sweep ended.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// All runs that have scores.
+    pub scored: Vec<Scored>,
+    /// Runs that could not go on, and why.
+    pub failed: Vec<(PathBuf, Error)>,
+    /// Runs that are left.
+    pub left: usize,
+}
+
+/// What came of one attempt at a run.
+enum Attempt {
+    Scored(Box<Scored>),
+    Stopped,
+    /// Another process works on it.
+    Busy,
+}
+
+impl Sweep {
+    /// Reads the data and checks all that can be checked; nothing is written.
+    pub fn prepare(mut study: Study, folder: &Path) -> Result<Sweep, Error> {
+        let found = Record::find(folder)?;
+        let recording = format::read(&study.train.path, &study.train.options)?;
+        let test = study.test.as_ref();
+        let test = test.map(|test| format::read(&test.path, &test.options));
+        let test = test.transpose()?;
+        let record = record(&study, &recording, test.as_ref());
+        if let Some(found) = found {
+            found.refuse_other(&record, &study, folder)?;
+        }
+        for cell in &mut study.cells {
+            let resolved = resolve(&cell.experiment, &recording, &study.train.path)?;
+            cell.experiment = resolved.experiment;
+        }
+        let jobs = jobs(&study, folder)?;
+        let sweep = Sweep {
+            cache: Cache::of_user(Some(&folder.join(".levels"))),
+            folder: folder.to_path_buf(),
+            known_levels: Mutex::new(Vec::new()),
+            record,
+            study,
+            recording,
+            test,
+            jobs,
+        };
+        sweep.refuse_unfit_test()?;
+        Ok(sweep)
+    }
+
+    /// All runs, seed by seed.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// Runs what has not been run, with so many trainings side by side.
+    pub fn run(&self, workers: usize, spectator: &dyn Spectator) -> Result<Ended, Error> {
+        self.record.write(&self.folder)?;
+        let queue = Queue::new(&self.jobs);
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| self.work(&queue, spectator));
+            }
+        });
+        Ok(queue.into_ended())
+    }
+
+    /// Works on one run after another until none is left.
+    fn work(&self, queue: &Queue<'_>, spectator: &dyn Spectator) {
+        while let Some(job) = queue.next(spectator) {
+            match self.attempt(job, spectator) {
+                Ok(Attempt::Scored(scored)) => {
+                    spectator.sees(job, Event::Scored(&scored));
+                    queue.scored(*scored);
+                }
+                Ok(Attempt::Stopped) => spectator.sees(job, Event::Stopped),
+                Ok(Attempt::Busy) => queue.postpone(job),
+                Err(error) => {
+                    spectator.sees(job, Event::Failed(&error));
+                    queue.failed(job, error);
+                }
+            }
+        }
+    }
+
+    /// Trains and judges a run, as far as that has not been done.
+    fn attempt(&self, job: &Job, spectator: &dyn Spectator) -> Result<Attempt, Error> {
+        if let Some(scored) = Scored::read(&self.folder, &job.folder)? {
+            return Ok(Attempt::Scored(Box::new(scored)));
+        }
+        let cell = &self.study.cells[job.cell];
+        let experiment = cell.with_seed(job.seed);
+        let resolved = resolve(&experiment, &self.recording, &self.study.train.path)?;
+        let task = Task {
+            path: &self.folder.join(&job.folder),
+            resolved: &resolved,
+            data: &self.study.train,
+            recording: &self.recording,
+        };
+        let claim = match task.claim() {
+            Err(Error::Run(RunError::Locked { .. })) => return Ok(Attempt::Busy),
+            other => other?,
+        };
+        // The process that held it before may have done it.
+        if let Some(scored) = Scored::read(&self.folder, &job.folder)? {
+            return Ok(Attempt::Scored(Box::new(scored)));
+        }
+        spectator.sees(job, Event::Begun);
+        let Some(run) = claim.train(&mut watch(job, spectator))? else {
+            return Ok(Attempt::Stopped);
+        };
+        self.judge(job, &run, claim.path())?;
+        let scored = Scored::read(&self.folder, &job.folder)?;
+        let scored = scored.expect("scores were written, and the run is ours");
+        Ok(Attempt::Scored(Box::new(scored)))
+    }
+
+    /// Judges a run that ended, and writes its scores. One that diverged has none.
+    fn judge(&self, job: &Job, run: &EndedRun, path: &Path) -> Result<(), Error> {
+        let evaluation = match run.outcome.as_str() {
+            Trained::DIVERGED => None,
+            _ => Some(self.evaluation(&run.reconstruction, path)?),
+        };
+        let parts = Parts {
+            study: &self.study.name,
+            cell: &self.study.cells[job.cell],
+            seed: job.seed,
+            run,
+            data: [&self.record.data[0], &self.record.data[1]],
+            pe_steps: self.study.judging.request.options.pe_steps,
+            evaluation: evaluation.as_ref(),
+        };
+        parts.write(path)
+    }
+
+    /// The evaluation of a model. Floors and chance levels of a scaling are computed by one worker, while the others
+    /// wait to find them in the cache.
+    fn evaluation(
+        &self,
+        reconstruction: &Reconstruction,
+        path: &Path,
+    ) -> Result<Evaluation, Error> {
+        let request = Request {
+            trained_on: Run::training_data(path),
+            ..self.study.judging.request.clone()
+        };
+        let evaluation = || evaluate(reconstruction, self.judged_by(), &request, &self.cache);
+        let scaling = format!("{:?}", reconstruction.card.scaling);
+        let mut known = self.known_levels.lock().expect("no worker panics");
+        if known.contains(&scaling) {
+            drop(known);
+            return Ok(evaluation()?);
+        }
+        let first = evaluation()?;
+        known.push(scaling);
+        Ok(first)
+    }
+
+    fn judged_by(&self) -> &Series {
+        self.test.as_ref().unwrap_or(&self.recording)
+    }
+
+    /// Judges an untrained model: what is wrong with the test data is told before hours of training.
+    fn refuse_unfit_test(&self) -> Result<(), Error> {
+        let Some(job) = self.jobs.iter().find(|job| job.scored.is_none()) else {
+            return Ok(());
+        };
+        let experiment = &self.study.cells[job.cell].experiment;
+        let resolved = resolve(experiment, &self.recording, &self.study.train.path)?;
+        let untrained = Trained::untrained(&resolved, &self.recording);
+        let request = Request {
+            other_starts: 0,
+            levels: Levels::LeftOut,
+            ..self.study.judging.request.clone()
+        };
+        evaluate(&untrained, self.judged_by(), &request, &Cache::none())?;
+        Ok(())
+    }
+}
+
+/// Shows a training to the spectator, and stops it when it asks to.
+fn watch<'a>(
+    job: &'a Job,
+    spectator: &'a dyn Spectator,
+) -> impl FnMut(&Epoch, &State) -> Control + Send + 'a {
+    move |epoch, _| {
+        spectator.sees(job, Event::Epoch(epoch));
+        match spectator.asks_to_stop() {
+            true => Control::Stop,
+            false => Control::Continue,
+        }
+    }
+}
+
+fn resolve(experiment: &Experiment, recording: &Series, data: &Path) -> Result<Resolved, Error> {
+    let resolved = experiment.resolve(recording);
+    Ok(resolved.map_err(|error| error.of_file(data))?)
+}
+
+fn record(study: &Study, recording: &Series, test: Option<&Series>) -> Record {
+    let train = data_fingerprint(recording);
+    Record {
+        name: study.name.clone(),
+        data: [train.clone(), test.map_or(train, data_fingerprint)],
+        judging: study.judging.texts.clone(),
+    }
+}
+
+/// Every run, all cells with the first seed first; folders with something else are refused.
+fn jobs(study: &Study, folder: &Path) -> Result<Vec<Job>, Error> {
+    let mut jobs = Vec::new();
+    for &seed in &study.seeds {
+        for (i, cell) in study.cells.iter().enumerate() {
+            let run = run_folder(&cell.folder, seed);
+            let scored = Scored::read(folder, &run)?;
+            let path = folder.join(&run);
+            if let Some(scored) = &scored {
+                refuse_other_scores(scored, &cell.experiment, &path)?;
+            }
+            if scored.is_none() || RunFolder::has_experiment(&path) {
+                RunFolder::refuse_other(&path, &cell.with_seed(seed), &study.train)?;
+            }
+            let settings = cell.experiment.settings();
+            let updates = settings.integer("epochs") * settings.integer("batches-per-epoch");
+            jobs.push(Job {
+                cell: i,
+                seed,
+                folder: run,
+                updates: updates as u64,
+                scored,
+            });
+        }
+    }
+    Ok(jobs)
+}
+
+/// Refuses scores of a run with other settings.
+fn refuse_other_scores(scored: &Scored, asked: &Experiment, path: &Path) -> Result<(), Error> {
+    let asked = asked.settings().iter();
+    let asked: BTreeMap<&'static str, String> = asked
+        .map(|(name, value)| (name, value.to_string()))
+        .collect();
+    for (name, text) in asked {
+        match scored.settings.get(name) {
+            Some(stored) if *stored != text => {
+                return Err(Error::Run(RunError::OtherExperiment {
+                    difference: Difference::Setting {
+                        name,
+                        stored: stored.clone(),
+                        asked: text,
+                    },
+                    path: path.to_path_buf(),
+                }));
+            }
+            // A setting that there was not then has had no effect.
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What groups of runs differ in: the name of their cell, and settings.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use attractor_core::settings::{SettingError, nearest};
+
+use crate::experiment::SETTINGS;
+use crate::study::{Scored, StudyError};
+
+/// Something that runs may differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    /// The study, for runs that do not differ.
+    Study,
+    /// The name of the cell.
+    Name,
+    /// A setting.
+    Setting(&'static str),
+}
+
+impl Key {
+    /// The key of this name.
+    pub(super) fn find(name: &str) -> Result<Key, StudyError> {
+        let known: Vec<&'static str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        match known.iter().find(|known| **known == name) {
+            _ if name == Key::Name.name() => Ok(Key::Name),
+            Some(name) => Ok(Key::Setting(name)),
+            None => Err(StudyError::UnknownKey(SettingError::Unknown {
+                name: name.to_string(),
+                near: nearest(name, known.iter().copied()),
+                known,
+            })),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Key::Study => "study",
+            Key::Name => "name",
+            Key::Setting(name) => name,
+        }
+    }
+
+    /// Its value for a run.
+    pub(super) fn value(self, run: &Scored) -> Cow<'_, str> {
+        match self {
+            Key::Study => Cow::Borrowed(&run.study),
+            Key::Name => Cow::Borrowed(run.name.as_deref().unwrap_or_default()),
+            Key::Setting("seed") => Cow::Owned(run.seed.to_string()),
+            Key::Setting(name) => Cow::Borrowed(run.settings.get(name).map_or("", String::as_str)),
+        }
+    }
+}
+
+/// The name of the cell, if there are names, and the settings that differ between runs of the same name.
+pub(super) fn varied(runs: &[Scored]) -> Vec<Key> {
+    let mut keys = Vec::new();
+    if runs.iter().any(|run| run.name.is_some()) {
+        keys.push(Key::Name);
+    }
+    let all: Vec<&Scored> = runs.iter().collect();
+    let named = parts(runs, &[Key::Name]);
+    let named = if keys.is_empty() { vec![all] } else { named };
+    let differing: BTreeSet<&str> = named.iter().flat_map(|part| differing(part)).collect();
+    let settings = SETTINGS.iter().map(|setting| setting.name);
+    keys.extend(
+        settings
+            .filter(|name| differing.contains(name))
+            .map(Key::Setting),
+    );
+    match keys.is_empty() {
+        true => vec![Key::Study],
+        false => keys,
+    }
+}
+
+/// The settings in which runs differ from the first of them.
+fn differing<'a>(runs: &[&'a Scored]) -> BTreeSet<&'a str> {
+    let first = &runs[0].settings;
+    let others = runs.iter().filter(|run| run.settings != *first);
+    let other = |(name, value): &(&'a String, &String)| first.get(*name) != Some(value);
+    others
+        .flat_map(|run| run.settings.iter().filter(other))
+        .map(|(name, _)| name.as_str())
+        .collect()
+}
+
+/// The runs by the values of keys, in the order in which they first occur.
+pub(super) fn parts<'a>(runs: &'a [Scored], keys: &[Key]) -> Vec<Vec<&'a Scored>> {
+    let mut parts: Vec<Vec<&Scored>> = Vec::new();
+    let mut places = BTreeMap::new();
+    for run in runs {
+        let values: Vec<Cow<'_, str>> = keys.iter().map(|key| key.value(run)).collect();
+        let place = *places.entry(values).or_insert(parts.len());
+        match parts.get_mut(place) {
+            Some(part) => part.push(run),
+            None => parts.push(vec![run]),
+        }
+    }
+    parts
+}

@@ -1,0 +1,159 @@
+//! The tables of Hess et al. (2023) as data: median ± MAD over 20 runs of every row with a piecewise-linear network.
+//!
+//! | from | rows |
+//! | --- | --- |
+//! | Table 1 | ECG and EEG |
+//! | table on the benchmarks, appendix | Lorenz-63 and Lorenz-96 |
+//! | table on the partially observed system, appendix | multiscale Lorenz-96 |
+//! | ablation study, appendix | `(tanh)`, dendPLRNN + GTF, dendPLRNN + STF |
+
+use attractor_core::settings::nearest;
+
+/// A row of the paper's tables.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PaperRow {
+    /// Method and data, as in `shPLRNN + GTF / ECG`.
+    pub name: &'static str,
+    /// D_stsp, D_H and PE(20), median and MAD each.
+    pub scores: [(f64, f64); 3],
+    /// Latent states M.
+    pub dim: usize,
+    /// Trainable parameters |θ|.
+    pub parameters: usize,
+}
+
+/// Every row.
+pub static PAPER: &[PaperRow] = &[
+    row(
+        "shPLRNN + GTF / ECG",
+        [(4.3, 0.6), (0.34, 0.02), (2.4e-3, 0.1e-3)],
+        5,
+        2785,
+    ),
+    row(
+        "shPLRNN + aGTF / ECG",
+        [(4.5, 0.4), (0.34, 0.02), (2.4e-3, 0.2e-3)],
+        5,
+        2785,
+    ),
+    row(
+        "shPLRNN + STF / ECG",
+        [(7.1, 1.8), (0.38, 0.03), (5e-3, 2e-3)],
+        5,
+        2785,
+    ),
+    row(
+        "shPLRNN + GTF (tanh) / ECG",
+        [(7.8, 2.1), (0.37, 0.03), (8.6e-3, 0.3e-3)],
+        5,
+        2785,
+    ),
+    row(
+        "dendPLRNN + id-TF / ECG",
+        [(5.8, 0.6), (0.37, 0.06), (4.0e-3, 0.4e-3)],
+        35,
+        3245,
+    ),
+    row(
+        "dendPLRNN + GTF / ECG",
+        [(5.2, 1.2), (0.34, 0.02), (5.5e-3, 1.3e-3)],
+        35,
+        3245,
+    ),
+    row(
+        "dendPLRNN + STF / ECG",
+        [(5.8, 0.6), (0.37, 0.06), (4.0e-3, 0.4e-3)],
+        35,
+        3245,
+    ),
+    row(
+        "shPLRNN + GTF / EEG",
+        [(2.1, 0.2), (0.11, 0.01), (5.5e-1, 0.1e-1)],
+        16,
+        17952,
+    ),
+    row(
+        "shPLRNN + aGTF / EEG",
+        [(2.4, 0.2), (0.13, 0.01), (5.4e-1, 0.6e-1)],
+        16,
+        17952,
+    ),
+    row(
+        "shPLRNN + STF / EEG",
+        [(14.0, 7.0), (0.50, 0.16), (2.5e-1, 0.3e-1)],
+        16,
+        17952,
+    ),
+    row(
+        "shPLRNN + GTF (tanh) / EEG",
+        [(17.0, 3.0), (0.37, 0.07), (6.6e-1, 0.1e-1)],
+        16,
+        17952,
+    ),
+    row(
+        "dendPLRNN + id-TF / EEG",
+        [(3.0, 1.0), (0.13, 0.04), (3.4e-1, 0.1e-1)],
+        105,
+        18099,
+    ),
+    row(
+        "shPLRNN + GTF / Lorenz-63",
+        [(0.26, 0.03), (0.090, 0.007), (6.0e-4, 0.5e-4)],
+        3,
+        365,
+    ),
+    row(
+        "dendPLRNN + id-TF / Lorenz-63",
+        [(0.9, 0.2), (0.15, 0.03), (2.2e-3, 0.7e-3)],
+        10,
+        361,
+    ),
+    row(
+        "shPLRNN + GTF / Lorenz-96",
+        [(1.68, 0.06), (0.072, 0.001), (1.21e-1, 0.02e-1)],
+        20,
+        4540,
+    ),
+    row(
+        "dendPLRNN + id-TF / Lorenz-96",
+        [(1.65, 0.05), (0.083, 0.005), (1.1e-1, 0.1e-1)],
+        60,
+        5740,
+    ),
+    row(
+        "shPLRNN + GTF / multiscale Lorenz-96",
+        [(6.1e-2, 1.1e-2), (7.3e-2, 0.4e-2), (5.7e-3, 0.6e-3)],
+        8,
+        1780,
+    ),
+    row(
+        "dendPLRNN + id-TF / multiscale Lorenz-96",
+        [(6.3e-2, 1.4e-2), (6.9e-2, 0.4e-2), (3.4e-3, 1.6e-3)],
+        25,
+        1845,
+    ),
+];
+
+/// The row of this name.
+pub fn find(name: &str) -> Option<&'static PaperRow> {
+    PAPER.iter().find(|row| row.name == name)
+}
+
+/// The name that a mistyped one most likely stands for.
+pub fn near(name: &str) -> Option<&'static str> {
+    nearest(name, PAPER.iter().map(|row| row.name))
+}
+
+const fn row(
+    name: &'static str,
+    scores: [(f64, f64); 3],
+    dim: usize,
+    parameters: usize,
+) -> PaperRow {
+    PaperRow {
+        name,
+        scores,
+        dim,
+        parameters,
+    }
+}

@@ -1,0 +1,132 @@
+//! A table as rows of cells, before it is known how cells are written: groups, each with the paper's row under it if
+//! that is asked for, then floors, chance levels and probabilities.
+
+use super::figure::Figure;
+use super::{Column, Comparison, Group, Table};
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cell {
+    /// Words; empty for none.
+    Words(String),
+    /// A number with its spread, and a remark.
+    Number(Figure, Option<&'static str>),
+    /// No number.
+    Missing,
+}
+
+/// Rows of cells.
+#[derive(Debug, Default)]
+pub(super) struct Sheet {
+    /// What columns are called.
+    pub(super) head: Vec<Head>,
+    /// Groups.
+    pub(super) body: Vec<Vec<Cell>>,
+    /// Floor, chance and probability.
+    pub(super) foot: Vec<Vec<Cell>>,
+}
+
+/// What a column is called.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Head {
+    /// A setting or another word.
+    Word(String),
+    /// The number of parameters |θ|.
+    Parameters,
+    /// A measure by its name; n for PE(n).
+    Measure(&'static str, usize),
+}
+
+impl Sheet {
+    pub(super) fn new(table: &Table) -> Sheet {
+        let counts = ["runs", "dropped", "dim"].map(String::from);
+        let words = table.keys.iter().cloned().chain(counts).map(Head::Word);
+        let measures = table.measures.iter();
+        let measures = measures.map(|id| Head::Measure(id, table.pe_steps));
+        Sheet {
+            head: words.chain([Head::Parameters]).chain(measures).collect(),
+            body: table.groups.iter().flat_map(rows).collect(),
+            foot: foot(table),
+        }
+    }
+}
+
+fn words(text: impl Into<String>) -> Cell {
+    Cell::Words(text.into())
+}
+
+fn span((low, high): (usize, usize)) -> Cell {
+    match low == high {
+        true => words(low.to_string()),
+        false => words(format!("{low}–{high}")),
+    }
+}
+
+/// The row of a group, and under it the paper's.
+fn rows(group: &Group) -> Vec<Vec<Cell>> {
+    let keys = group.values.iter().map(words);
+    let sizes = [
+        words(group.runs.to_string()),
+        words(group.dropped().to_string()),
+        span(group.dim),
+        span(group.parameters),
+    ];
+    let scores = group.columns.iter().map(|column| {
+        let summary = &column.summary;
+        number(Some(summary.median).filter(|v| v.is_finite()), summary.mad)
+    });
+    let ours = keys.chain(sizes).chain(scores).collect();
+    let Some(paper) = group.paper else {
+        return vec![ours];
+    };
+    let name = words(format!("paper: {}", paper.name));
+    let blank = (1..group.values.len()).map(|_| words(""));
+    let sizes = [
+        words("20"),
+        words(""),
+        words(paper.dim.to_string()),
+        words(paper.parameters.to_string()),
+    ];
+    let scores = group.columns.iter().map(|column| published(column.paper));
+    let theirs = [name].into_iter().chain(blank).chain(sizes).chain(scores);
+    vec![ours, theirs.collect()]
+}
+
+fn number(median: Option<f64>, mad: f64) -> Cell {
+    median.map_or(Cell::Missing, |median| {
+        Cell::Number(Figure::new(median, mad), None)
+    })
+}
+
+fn published(paper: Option<Comparison>) -> Cell {
+    let Some(paper) = paper else { return words("") };
+    let figure = Figure::published(paper.median, paper.mad);
+    Cell::Number(figure, paper.verdict.map(super::Verdict::word))
+}
+
+/// Floors and chance levels, and the probability that groups do not differ.
+fn foot(table: &Table) -> Vec<Vec<Cell>> {
+    let lead = |name: &str| -> Vec<Cell> {
+        let blank = (1..table.keys.len() + 4).map(|_| words(""));
+        [words(name)].into_iter().chain(blank).collect()
+    };
+    let row = |name: &str, of: &dyn Fn(usize) -> Option<f64>| -> Vec<Cell> {
+        let cells = (0..table.measures.len()).map(|i| number(of(i), f64::NAN));
+        lead(name).into_iter().chain(cells).collect()
+    };
+    let level = |of: fn(&Column) -> Option<f64>| {
+        move |i: usize| {
+            let groups = table.groups.iter();
+            groups.filter_map(|group| of(&group.columns[i])).next()
+        }
+    };
+    let rows = [
+        row("floor", &level(|column| column.floor)),
+        row("chance", &level(|column| column.chance)),
+        row("p (Kruskal–Wallis)", &|i| {
+            table.tests[i].map(|test| test.p)
+        }),
+    ];
+    let known = |row: &Vec<Cell>| row.iter().any(|cell| matches!(cell, Cell::Number(..)));
+    rows.into_iter().filter(known).collect()
+}

@@ -1,0 +1,246 @@
+//! Tables against numbers that are worked out by hand.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// A run with scores 1 and up, or none at all.
+fn run(name: &str, alpha: &str, seed: u64, scores: Option<[f64; 3]>) -> Scored {
+    let measured = |value: f64| Measured {
+        value: Some(value).filter(|v| v.is_finite()),
+        floor: Some(0.125),
+        chance: Some(4.0),
+    };
+    let of_run = |scores: [f64; 3]| {
+        let ids = ["d_stsp", "d_h", "pe"];
+        ids.into_iter().zip(scores.map(measured)).collect()
+    };
+    Scored {
+        folder: format!("{name}/seed-{seed}").into(),
+        study: "s".into(),
+        place: 0,
+        name: Some(name.into()).filter(|name: &String| !name.is_empty()),
+        paper: None,
+        seed,
+        settings: BTreeMap::from([
+            ("alpha".into(), alpha.into()),
+            ("hidden".into(), "50".into()),
+        ]),
+        outcome: if scores.is_some() {
+            "finished"
+        } else {
+            "diverged"
+        }
+        .into(),
+        alpha: None,
+        dim: 3,
+        parameters: 365,
+        pe_steps: 20,
+        scores: scores.map(of_run).unwrap_or_default(),
+    }
+}
+
+/// Two groups: medians 2 and 20, MADs 1 and 10; one run diverged, one has no D_H.
+fn runs() -> Vec<Scored> {
+    vec![
+        run("", "0.1", 1, Some([1.0, 0.1, 0.01])),
+        run("", "0.1", 2, Some([2.0, 0.2, 0.02])),
+        run("", "0.1", 3, Some([4.0, 0.3, 0.03])),
+        run("", "0.1", 4, None),
+        run("", "0.3", 1, Some([10.0, 0.1, 0.01])),
+        run("", "0.3", 2, Some([20.0, 0.2, 0.02])),
+        run("", "0.3", 3, Some([40.0, 0.3, 0.03])),
+        run("", "0.3", 4, Some([99.0, f64::NAN, 0.04])),
+    ]
+}
+
+fn table(runs: &[Scored], by: &[&str]) -> Table {
+    let by: Vec<String> = by.iter().map(|key| key.to_string()).collect();
+    Table::new(runs, &by, Beside::Paper).unwrap()
+}
+
+fn written(table: &Table, format: Format) -> String {
+    let mut out = Vec::new();
+    table.write(format, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn groups_have_medians_and_count_what_is_dropped() {
+    let table = table(&runs(), &[]);
+    assert_eq!(table.keys, ["alpha"]);
+    let [low, high] = &table.groups[..] else {
+        panic!("two groups")
+    };
+    assert_eq!((low.runs, low.diverged, low.dropped()), (4, 1, 1));
+    assert_eq!((high.runs, high.diverged, high.dropped()), (4, 0, 1));
+    let missing: Vec<usize> = high.columns.iter().map(|column| column.missing).collect();
+    assert_eq!(missing, [0, 1, 0]);
+    let d_stsp = |group: &Group| {
+        (
+            group.columns[0].summary.median,
+            group.columns[0].summary.mad,
+        )
+    };
+    assert_eq!(d_stsp(low), (2.0, 1.0));
+    assert_eq!(d_stsp(high), (20.0, 10.0));
+    // Ranks 1, 2, 3 against 4, 5, 6:  H = 12/42 (36/3 + 225/3) − 21 = 27/7, and with one degree of freedom
+    // p = erfc(√(H/2)) = 0.04953461 (tables of χ²).
+    let test = table.tests[0].unwrap();
+    assert!((test.h - 27.0 / 7.0).abs() < 1e-12);
+    assert!((test.p - 0.049_534_61).abs() < 1e-7);
+    // The same values in both groups.
+    assert_eq!(table.tests[1].unwrap().p, 1.0);
+}
+
+#[test]
+fn keys_can_be_chosen_and_mistyped() {
+    let all = table(&runs(), &["hidden"]);
+    assert_eq!(all.groups.len(), 1);
+    assert_eq!((all.groups[0].runs, all.groups[0].dropped()), (8, 2));
+    assert_eq!(all.tests[0], None);
+    let wrong = Table::new(&runs(), &["hiden".to_string()], Beside::Nothing).unwrap_err();
+    assert_eq!(wrong.to_string(), "unknown setting `hiden`");
+    assert_eq!(wrong.hint().unwrap(), "did you mean `hidden`?");
+    let named = [run("a", "0.1", 1, None), run("b", "0.3", 1, None)];
+    // Names tell the cells apart: the settings that differ between them need not be shown.
+    assert_eq!(table(&named, &[]).keys, ["name"]);
+    assert_eq!(table(&runs()[..3], &[]).keys, ["study"]);
+}
+
+#[test]
+fn every_format_has_the_same_numbers() {
+    let table = table(&runs(), &[]);
+    let text = written(&table, Format::Text);
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|w| !w.is_empty())
+                .collect()
+        })
+        .collect();
+    assert_eq!(
+        lines[0],
+        [
+            "alpha", "runs", "dropped", "dim", "|θ|", "D_stsp", "D_H", "PE(20)"
+        ]
+    );
+    assert_eq!(
+        lines[1],
+        [
+            "0.1",
+            "4",
+            "1",
+            "3",
+            "365",
+            "2.0 ± 1.0",
+            "0.20 ± 0.10",
+            "0.020 ± 0.010"
+        ]
+    );
+    assert_eq!(lines[3], ["floor", "0.1250", "0.1250", "0.1250"]);
+    assert_eq!(
+        lines[5],
+        ["p (Kruskal–Wallis)", "0.04953", "1.000", "1.000"]
+    );
+}
+
+#[test]
+fn formats_for_pages_and_programs_have_them_as_well() {
+    let table = table(&runs(), &[]);
+    let markdown = written(&table, Format::Markdown);
+    assert!(markdown.starts_with(
+        "| alpha | runs | dropped | dim | \\|θ\\| | D_stsp | D_H | PE(20) |\n| --- |"
+    ));
+    assert!(markdown.contains("\n| 0.3 | 4 | 1 | 3 | 365 | 20 ± 10 | 0.20 ± 0.10 |"));
+    let latex = written(&table, Format::Latex);
+    assert!(
+        latex.starts_with("\\begin{tabular}{lccccccc}\n\\toprule\nalpha & runs &"),
+        "{latex}"
+    );
+    assert!(
+        latex.contains(r"0.1 & 4 & 1 & 3 & 365 & $2.0 \pm 1.0$ & "),
+        "{latex}"
+    );
+    assert!(latex.contains("\\midrule\nfloor & "), "{latex}");
+    let csv = written(&table, Format::Csv);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |row: usize, name: &str| {
+        let column = rows[0].iter().position(|head| *head == name).unwrap();
+        rows[row][column]
+    };
+    assert_eq!(cell(2, "d_stsp_median").parse::<f64>(), Ok(20.0));
+    assert_eq!((cell(2, "d_h_missing"), cell(1, "diverged")), ("1", "1"));
+    let p: f64 = cell(1, "d_stsp_p").parse().unwrap();
+    assert_eq!(p, table.tests[0].unwrap().p);
+    assert_eq!(
+        table.to_json()["groups"][1]["measures"]["d_stsp"]["mad"],
+        10.0
+    );
+}
+
+#[test]
+fn names_are_escaped() {
+    let awkward = [run("a_b & 50%, \"c\"", "0.1", 1, Some([1.0; 3]))];
+    let table = table(&awkward, &["name"]);
+    assert!(written(&table, Format::Latex).contains(r#"a\_b \& 50\%, "c" & 1"#));
+    assert!(written(&table, Format::Csv).contains("\n\"a_b & 50%, \"\"c\"\"\",1,"));
+}
+
+#[test]
+fn the_paper_stands_beside_ours() {
+    let of_paper = |scores: [f64; 3]| Scored {
+        paper: Some("shPLRNN + GTF / Lorenz-63".into()),
+        ..run("gtf", "0.15", 1, Some(scores))
+    };
+    // The paper has 0.26 ± 0.03, 0.090 ± 0.007 and (6.0 ± 0.5)e-4.
+    let table = table(&[of_paper([0.31, 0.07, 8e-4])], &[]);
+    let verdicts: Vec<&str> = table.groups[0]
+        .columns
+        .iter()
+        .map(|column| column.paper.unwrap().verdict.unwrap().word())
+        .collect();
+    assert_eq!(verdicts, ["agrees", "better", "worse"]);
+    let text = written(&table, Format::Text);
+    assert!(
+        text.contains("paper: shPLRNN + GTF / Lorenz-63  20"),
+        "{text}"
+    );
+    assert!(text.contains("0.26 ± 0.03, agrees"), "{text}");
+    assert!(text.contains("(6.0 ± 0.5)e-4, worse"), "{text}");
+    let without = Table::new(&[of_paper([1.0; 3])], &[], Beside::Nothing).unwrap();
+    assert!(!written(&without, Format::Text).contains("paper"));
+}
+
+#[test]
+fn rows_of_the_paper_are_complete() {
+    let names: Vec<&str> = paper::PAPER.iter().map(|row| row.name).collect();
+    for (i, row) in paper::PAPER.iter().enumerate() {
+        assert!(!names[..i].contains(&row.name), "{}", row.name);
+        assert!(
+            row.scores
+                .iter()
+                .all(|(median, mad)| median > mad && *mad > 0.0)
+        );
+    }
+    // |θ| = 2M + 2ML + L + NM for the shallow model with a linear read-out, by its sizes in the paper.
+    for (data, m, l, n) in [
+        ("ECG", 5, 250, 5),
+        ("EEG", 16, 512, 64),
+        ("Lorenz-63", 3, 50, 3),
+        ("Lorenz-96", 20, 100, 20),
+        ("multiscale Lorenz-96", 8, 100, 8),
+    ] {
+        let row = paper::find(&format!("shPLRNN + GTF / {data}")).unwrap();
+        assert_eq!(
+            (row.dim, row.parameters),
+            (m, 2 * m + 2 * m * l + l + n * m)
+        );
+    }
+    assert_eq!(
+        paper::near("shPLRNN + GTF / ECC"),
+        Some("shPLRNN + GTF / ECG")
+    );
+}

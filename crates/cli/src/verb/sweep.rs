@@ -1,0 +1,119 @@
+//! `attractor sweep STUDY --out DIR`: all runs of a study.
+
+mod view;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::experiment::threads;
+use attractor::study::{Scored, Study};
+use attractor::sweep::{Ended, Sweep as Runs};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::whole;
+use view::View;
+
+/// Train and judge all runs of a study
+///
+/// A study is a file (TOML): data, settings of all runs, a [grid] of settings and a [[list]] of combinations, seeds, and how
+/// models are judged. Every run is a folder DIR/CELL/seed-NN with the files of `attractor train` and its scores (scores.json).
+/// Runs go side by side, one a core. What has ended is not done again: the same command continues a sweep that was
+/// interrupted, in the middle of runs as well, and more processes can be started on the same folder. A run that diverges is a
+/// result. `attractor table DIR` shows what came of it. Ctrl-C stores all runs where they are and ends with exit code 130; the
+/// exit code is 2 if a run could not go on.
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    /// File that describes the study
+    study: PathBuf,
+    /// Folder for the runs: new, empty or of the same study
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Runs side by side; 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
+    workers: usize,
+    /// Only the entry of the list with this name; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Folder of the data [default: the study's, then the one that ATTRACTOR_DATA names]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Print what came of all runs as a JSON document
+    #[arg(long)]
+    json: bool,
+    /// Print nothing but mistakes and what --json asks for
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Sweep {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let mut study = Study::read(&self.study, self.data_dir.as_deref())?;
+        if !self.only.is_empty() {
+            study = study.only(&self.only)?;
+        }
+        let sweep = Runs::prepare(study, &self.out)?;
+        let view = match self.quiet {
+            true => View::silent(sweep.jobs()),
+            false => View::shown(sweep.jobs()),
+        };
+        let ended = sweep.run(threads(self.workers), &view)?;
+        view.finish();
+        if self.json {
+            writeln!(out, "{:#}", document(&ended))?;
+        }
+        if !self.quiet {
+            self.summarize(&ended, &mut io::stderr().lock())?;
+        }
+        Ok(match (ended.failed.is_empty(), ended.left) {
+            (false, _) => ExitCode::from(crate::MISTAKE),
+            (true, 0) => ExitCode::SUCCESS,
+            (true, _) => ExitCode::from(crate::INTERRUPTED),
+        })
+    }
+
+    fn summarize(&self, ended: &Ended, notes: &mut dyn Write) -> io::Result<()> {
+        let folder = self.out.display();
+        let done = ended.scored.len();
+        let total = done + ended.failed.len() + ended.left;
+        let diverged = ended.scored.iter().filter(|run| run.diverged()).count();
+        let counts = format!("{done} of {total} runs are done, {diverged} of them diverged");
+        match (ended.failed.len(), ended.left) {
+            (0, 0) => writeln!(notes, "{counts}; `attractor table {folder}` shows them"),
+            (0, _) => writeln!(notes, "stopped: {counts}; the same command continues"),
+            (failed, _) => writeln!(
+                notes,
+                "{counts}, {failed} could not go on; the same command tries them again"
+            ),
+        }
+    }
+}
+
+fn document(ended: &Ended) -> Value {
+    let failed = ended.failed.iter();
+    let failed =
+        failed.map(|(folder, error)| json!({ "folder": folder, "error": error.to_string() }));
+    json!({
+        "done": ended.scored.len(),
+        "left": ended.left,
+        "failed": failed.collect::<Vec<_>>(),
+        "runs": ended.scored.iter().map(run).collect::<Vec<_>>(),
+    })
+}
+
+fn run(scored: &Scored) -> Value {
+    let scores = scored.scores.iter();
+    let scores: serde_json::Map<String, Value> = scores
+        .map(|(id, measured)| ((*id).to_string(), json!(measured.value)))
+        .collect();
+    json!({
+        "folder": scored.folder,
+        "name": scored.name,
+        "seed": scored.seed,
+        "outcome": scored.outcome,
+        "alpha": scored.alpha,
+        "scores": scores,
+    })
+}

@@ -1,0 +1,85 @@
+//! `attractor table DIR`: the runs of a study as a table.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::study::index;
+use attractor::table::{Beside, Format, Table as Groups};
+use clap::{Args, ValueEnum};
+
+/// Show the runs of a study as a table
+///
+/// Groups the runs by what they differ in, and gives the median ± MAD (unscaled) over the seeds of D_stsp, D_H and PE(n), with
+/// the number of runs and of those dropped: they diverged, or have no value of a measure. Under them stand floors (what the data
+/// themselves reach), chance levels (what surrogates without the dynamics reach), and the probability that groups do not
+/// differ (Kruskal and Wallis). From six channels on, D_stsp is shown in the f32 form of the paper's tables as well.
+#[derive(Debug, Args)]
+pub(crate) struct Table {
+    /// Folder of the study
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Group by this setting, or by `name`; may be repeated [default: what the runs differ in]
+    #[arg(long, value_name = "KEY")]
+    by: Vec<String>,
+    /// How the table is written; csv has all digits
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "text",
+        conflicts_with = "json"
+    )]
+    format: Word,
+    /// Numbers to set beside ours: they agree within two MADs of the paper's
+    #[arg(long, value_name = "WHICH")]
+    reference: Option<Reference>,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Word {
+    Text,
+    Md,
+    Csv,
+    Latex,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reference {
+    /// Tables of Hess et al. 2023
+    Paper,
+}
+
+impl Table {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let runs = index(&self.folder)?;
+        let beside = match self.reference {
+            Some(Reference::Paper) => Beside::Paper,
+            None => Beside::Nothing,
+        };
+        let table = Groups::new(&runs, &self.by, beside)?;
+        if self.reference.is_some() && table.groups.iter().all(|group| group.paper.is_none()) {
+            let note = "note: no group names its row of the paper, as `paper = \"…\"` in the study";
+            writeln!(io::stderr(), "{note}")?;
+        }
+        match self.json {
+            true => writeln!(out, "{:#}", table.to_json())?,
+            false => table.write(self.format.format(), out)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Word {
+    fn format(self) -> Format {
+        match self {
+            Word::Text => Format::Text,
+            Word::Md => Format::Markdown,
+            Word::Csv => Format::Csv,
+            Word::Latex => Format::Latex,
+        }
+    }
+}
