@@ -192,7 +192,7 @@ fn every_kernel_has_the_gradient_of_the_reference_through_the_identity() {
 #[test]
 fn layers_whose_units_are_mostly_shut_have_the_gradient_of_the_reference() {
     let info = MODELS[0];
-    assert_eq!(info.id, "clipped-shallow-plrnn");
+    assert_eq!(info.entry.id, "clipped-shallow-plrnn");
     for latent in [7, 8, 9, 16, 20, 25, 32, 33] {
         let sizes = (dims(latent, 21, 1), 5);
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 17, 6);

@@ -6,6 +6,7 @@
 
 use crate::map::Map;
 use crate::map::piecewise::PiecewiseLinear;
+use crate::simd::{Isa, Lanes8, Simd, Task, dispatch};
 
 /// A map that is iterated together with its linearisation.
 pub struct Tangent<'a> {
@@ -38,7 +39,10 @@ impl<'a> Tangent<'a> {
     /// Writes J at z (M × M), then z ← F(z, s).
     pub fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
         match &mut self.form {
-            Form::Hinged(hinged) => hinged.advance(z, s, jac),
+            Form::Hinged(hinged) => {
+                let isa = hinged.isa;
+                dispatch::<Lanes8, _>(isa, Advance(hinged, z, s, jac));
+            }
             Form::Smooth { map, theta, next } => {
                 map.jacobian(theta, z, jac);
                 map.step(theta, z, s, next);
@@ -57,6 +61,7 @@ const GROUP: usize = 4;
 /// The map as slabs between parallel planes,  Σ w1 [φ(w2·z + h) − φ(w2·z + h')]:  a clipped unit is one, any other hinge
 /// has its second plane at infinity, h' = −∞.
 struct Hinged {
+    isa: Isa,
     map: PiecewiseLinear,
     /// Number of slabs, rounded up to whole groups; those that fill up are never entered.
     width: usize,
@@ -95,6 +100,7 @@ impl Hinged {
         first.resize(width, f64::NEG_INFINITY);
         second.resize(width, f64::NEG_INFINITY);
         Hinged {
+            isa: Isa::detect(),
             width,
             normals,
             offsets: [first, second],
@@ -109,6 +115,7 @@ impl Hinged {
     }
 
     /// Where the dimension is small it is a constant, so that all loops over it are unrolled.
+    #[inline(always)]
     fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
         match self.map.dim {
             2 => self.advance_in(2, z, s, jac),
@@ -194,6 +201,18 @@ impl Hinged {
                 .zip(normal)
                 .for_each(|(v, w2)| *v += weight * w2);
         }
+    }
+}
+
+/// A step, compiled for every instruction set.
+struct Advance<'a>(&'a mut Hinged, &'a mut [f64], &'a [f64], &'a mut [f64]);
+
+impl Task for Advance<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        self.0.advance(self.1, self.2, self.3);
     }
 }
 

@@ -1,0 +1,129 @@
+//! Training allocates as much for many updates as for few: the update loop allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use attractor_core::forcing::adaptive::Adaptation;
+use attractor_core::forcing::alpha::Estimator;
+use attractor_core::forcing::{Forcing, ForcingGradient};
+use attractor_core::map::{Dims, MODELS};
+use attractor_core::model::{Architecture, Model};
+use attractor_core::observation::{ObservationKind, ObservationStart};
+use attractor_core::optim::Schedule;
+use attractor_core::penalty::PenaltyWeights;
+use attractor_core::series::{Channel, Series, Step, Trajectory};
+use attractor_core::simd::Isa;
+use attractor_core::train::{self, Control, Epoch, Outcome, Plan, State};
+use attractor_core::windows::Windows;
+
+/// Counts what a thread allocates, and passes all on to the system.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that ends has no counter any more.
+    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+}
+
+// Only an allocator sees allocations, and its trait is unsafe; every call goes to the system's as it came.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A wave of four channels.
+fn series() -> Series {
+    let x = (0..4 * 200)
+        .map(|i| ((i / 4) as f64 * 0.3 + (i % 4) as f64).sin())
+        .collect();
+    let channels = Channel::numbered("x", 4);
+    Series::new(channels, vec![], Step::default(), vec![Trajectory::new(x)])
+        .expect("a wave is a series")
+}
+
+fn plan(epochs: u64, adaptation: Option<Adaptation>) -> Plan {
+    Plan {
+        batch: 16,
+        schedule: Schedule {
+            start: 1e-3,
+            end: 1e-4,
+            epochs,
+            batches_per_epoch: 5,
+        },
+        forcing: Forcing::Generalized { alpha: 0.5 },
+        adaptation,
+        forcing_gradient: ForcingGradient::Detached,
+        penalties: PenaltyWeights {
+            latent: 1e-4,
+            observation: 1e-4,
+            ..PenaltyWeights::default()
+        },
+        clip_norm: Some(10.0),
+        noise: 0.01,
+        averaging: Some(0.99),
+        seed: 1,
+        threads: 1,
+        isa: Isa::detect(),
+    }
+}
+
+/// How often a training of so many epochs allocates.
+fn allocations(model: &Model, windows: &Windows, plan: &Plan) -> u64 {
+    let from = State::new(model, plan);
+    let before = COUNT.get();
+    let mut watch = |_: &Epoch, _: &State| Control::Continue;
+    let outcome = train::train(plan, windows, model.architecture(), from, &mut watch);
+    assert!(matches!(outcome, Outcome::Finished(_)));
+    COUNT.get() - before
+}
+
+#[test]
+fn updates_allocate_nothing() {
+    let series = series();
+    let windows = Windows::new(&series, 20).expect("the window fits");
+    let estimators = [
+        None,
+        Some(Estimator::ArithmeticMean),
+        Some(Estimator::ProductUpperBound),
+    ];
+    for (info, latent) in MODELS.iter().flat_map(|info| [(info, 4), (info, 9)]) {
+        for estimator in estimators {
+            let dims = Dims {
+                latent,
+                hidden: 12,
+                inputs: 0,
+            };
+            let kind = ObservationKind::Linear;
+            let architecture = Architecture::new(info, dims, kind, 4);
+            let architecture = architecture.expect("the sizes fit");
+            let start = ObservationStart::Random;
+            let model = Model::start(architecture, start, &series, 1);
+            let adaptation = estimator.map(|estimator| Adaptation {
+                estimator,
+                decay: 0.9,
+                every: 2,
+            });
+            let few = allocations(&model, &windows, &plan(2, adaptation));
+            let many = allocations(&model, &windows, &plan(20, adaptation));
+            assert_eq!(few, many, "{} with {estimator:?}", info.entry.id);
+        }
+    }
+}
