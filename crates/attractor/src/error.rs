@@ -8,6 +8,7 @@ use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
 
+use crate::embedding::EmbeddingError;
 use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
 use crate::format::FormatError;
@@ -52,6 +53,9 @@ pub enum Error {
     /// A model has no form as another.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
+    /// A recording is not embedded, or has no exponent.
+    #[error(transparent)]
+    Embedding(#[from] EmbeddingError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -111,6 +115,7 @@ impl Error {
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),
             Error::Conversion(error) => error.hint(),
+            Error::Embedding(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
