@@ -8,6 +8,7 @@ use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
 
+use crate::embedding::EmbeddingError;
 use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
 use crate::format::FormatError;
@@ -56,6 +57,9 @@ pub enum Error {
     /// A model has no form as another.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
+    /// A recording is not embedded, or has no exponent.
+    #[error(transparent)]
+    Embedding(#[from] EmbeddingError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -116,6 +120,7 @@ impl Error {
             Error::LineSearch(error) => Some(error.hint()),
             Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),
+            Error::Embedding(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),

@@ -32,6 +32,9 @@ use attractor_core::simd::Isa;
 use attractor_core::train::Plan;
 use attractor_core::windows::{Windows, WindowsError};
 
+use crate::embedding::EmbeddingError;
+use crate::recording_exponent;
+
 pub use data::DataSource;
 pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
@@ -110,6 +113,9 @@ pub enum ExperimentError {
         /// What the system said.
         source: io::Error,
     },
+    /// The interval of sparse forcing cannot be found from the data.
+    #[error("no automatic interval of sparse forcing: {0}")]
+    Interval(EmbeddingError),
     /// A file of settings is not TOML, or a value is a list.
     #[error("{reason} (line {line} of {})", path.display())]
     File {
@@ -244,6 +250,7 @@ impl ExperimentError {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
             }),
+            ExperimentError::Interval(_) => Some("give the steps with `--interval`".into()),
             ExperimentError::Architecture(error) => error.hint(),
             ExperimentError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
                 0 | 1 => None,
@@ -328,14 +335,16 @@ impl Experiment {
         let share = self.settings.real("least-observed");
         let windows = Windows::with_share(&data.series, window, share)?;
         refuse_more_than_memory(&architecture, &windows, self.settings.integer("batch"))?;
+        let experiment = self.with("latent", &latent.to_string());
+        let experiment = experiment.with_interval(&data.series)?;
         Ok(Resolved {
-            experiment: self.with("latent", &latent.to_string()),
+            plan: experiment.plan()?,
+            experiment,
             architecture,
             start: match self.settings.choice("observation-start") {
                 "random" => ObservationStart::Random,
                 _ => ObservationStart::WellConditioned,
             },
-            plan: self.plan()?,
             data,
             windows,
             keeping: self.keeping()?,
@@ -366,6 +375,16 @@ impl Experiment {
         let settings = Settings::resolve(&raw::list(), kept.chain([(name, text)]))
             .expect("checked settings stay in their domains");
         Experiment { settings }
+    }
+
+    /// Where sparse forcing has the interval 0, the predictability time of the data in its place.
+    fn with_interval(self, series: &Series) -> Result<Experiment, ExperimentError> {
+        let is_sparse = self.settings.choice("forcing") == "stf";
+        if !is_sparse || self.settings.integer("interval") > 0 {
+            return Ok(self);
+        }
+        let rows = recording_exponent::predictability(series).map_err(ExperimentError::Interval)?;
+        Ok(self.with("interval", &rows.to_string()))
     }
 
     fn model(&self) -> &'static ModelInfo {

@@ -26,7 +26,21 @@ pub const TOOL: &str = concat!(
 pub static METHODS: &[(&str, &[&str])] = &[
     ("train", &["hess2023", "liu2020"]),
     ("analyze", &["benettin1980", "kaplan1979", "eisenmann2023"]),
-    ("lyapunov", &["benettin1980", "kaplan1979"]),
+    (
+        "lyapunov",
+        &["benettin1980", "kaplan1979", "rosenstein1993", "kantz1994"],
+    ),
+    (
+        "embed",
+        &[
+            "takens1981",
+            "kraemer2021",
+            "pecora2007",
+            "uzal2011",
+            "fraser1986",
+            "cao1997",
+        ],
+    ),
 ];
 
 /// One entry of a bibliography.

@@ -4,6 +4,7 @@ mod analyze;
 mod bench;
 mod cite;
 mod convert;
+mod embed;
 mod evaluate;
 mod explain;
 mod export;
@@ -30,6 +31,7 @@ use clap::Subcommand;
 pub(crate) enum Verb {
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
+    Embed(Box<embed::Embed>),
     List(list::List),
     Explain(explain::Explain),
     Cite(cite::Cite),
@@ -44,7 +46,7 @@ pub(crate) enum Verb {
     Evaluate(evaluate::Evaluate),
     Analyze(analyze::Analyze),
     Export(export::Export),
-    Lyapunov(lyapunov::Lyapunov),
+    Lyapunov(Box<lyapunov::Lyapunov>),
     Bench(bench::Bench),
 }
 
@@ -54,6 +56,7 @@ impl Verb {
         match self {
             Verb::Convert(convert) => convert.run(),
             Verb::Inspect(inspect) => inspect.run(out),
+            Verb::Embed(embed) => embed.run(out),
             Verb::List(list) => list.run(out),
             Verb::Explain(explain) => explain.run(out),
             Verb::Cite(cite) => cite.run(out),

@@ -3,6 +3,7 @@
 //! This crate touches no file, clock, environment or terminal. Reading order:
 //!
 //! 1. [`series`]: what a recording is; [`inspect`](mod@inspect): what a colleague would notice in it.
+//!    [`embed`] makes states of it, [`exponent`](mod@exponent) its largest Lyapunov exponent.
 //! 2. [`system`]: known systems, their integration, and data from them.
 //! 3. [`map`], [`observation`], [`model`]: what is trained, in plain f64.
 //! 4. [`forcing`], [`windows`], [`penalty`], [`optim`], [`mod@train`]: how it is trained.
@@ -15,6 +16,8 @@
 
 pub mod analysis;
 pub mod catalogue;
+pub mod embed;
+pub mod exponent;
 pub mod fft;
 pub mod forcing;
 pub mod inspect;

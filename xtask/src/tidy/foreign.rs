@@ -73,6 +73,8 @@ const TABLE: &[Adopted] = &[
             "crates/cli/src/",
             "crates/attractor/src/evaluation/",
             "crates/attractor/src/anatomy/document.rs",
+            "crates/attractor/src/embedding.rs",
+            "crates/attractor/src/recording_exponent.rs",
             "crates/attractor/src/inspection.rs",
             "crates/attractor/src/model_file.rs",
             "crates/attractor/src/model_file/",

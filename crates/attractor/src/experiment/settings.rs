@@ -98,8 +98,8 @@ pub static SETTINGS: &[Setting] = &[
     setting(
         "interval",
         "16",
-        up_to(1, 1_000_000_000),
-        "Steps between sparse forcings",
+        up_to(0, 1_000_000_000),
+        "Steps between sparse forcings; 0 takes the predictability time ln 2/λ of the first channel",
     ),
     setting(
         "forcing-gradient",

@@ -1,108 +1,63 @@
-//! `attractor lyapunov SYSTEM`: how fast neighbours part in a known system.
+//! `attractor lyapunov SYSTEM|FILE`: how fast neighbours part, in a known system or in a recording.
+
+mod recording;
+mod system;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::analysis::lyapunov::Spectrum;
-use attractor::inspect::figure;
-use attractor::spectrum;
-use attractor::system::Time;
-use attractor::system::simulate::{Request, Simulation};
+use attractor::embedding::EmbeddingError;
+use attractor::system::find;
 use clap::Args;
 
-use super::{assignment, whole};
-use crate::table;
+pub(super) use system::rows;
 
-/// Compute the Lyapunov exponents of a known system
+/// Compute the Lyapunov exponents of a known system, or the largest one of a recording
 ///
-/// Tangent vectors follow an orbit and are made orthonormal again and again. Exponents are per unit of time, of a map
-/// per step, with standard errors from twenty parts of the orbit. The exit code is 1 if the orbit diverges.
+/// The name of a system means the system; anything else that is a file, or looks like one, means the recording (`./NAME` for a
+/// file that is named like a system).
+///
+/// System: tangent vectors follow an orbit and are made orthonormal again and again. Exponents are per unit of time, of a
+/// map per step, with standard errors from twenty parts of the orbit. The exit code is 1 if the orbit diverges.
+///
+/// Recording: the slope of the mean logarithm of the distance of neighbours, where it is straight, in delay vectors of several
+/// dimensions, with the standard deviation over them; then the predictability time ln 2/λ.
 #[derive(Debug, Args)]
 pub(crate) struct Lyapunov {
-    /// Name of the system
-    system: String,
-    /// Sampling steps of the orbit, after a tenth as many that do not count
-    #[arg(long, value_name = "N", default_value_t = 200_000, allow_negative_numbers = true, value_parser = steps)]
-    steps: usize,
-    /// How many exponents, from the largest [default: all, at most 20]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole::<usize>)]
-    count: Option<usize>,
-    /// Seed of the initial state
-    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>)]
-    seed: u64,
-    /// A parameter of the system, as in `--set rho=24.5`; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    set: Vec<(String, String)>,
+    /// Name of the system, or a file
+    #[arg(value_name = "SYSTEM|FILE")]
+    subject: String,
     /// Print a JSON document instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    system: system::SystemFlags,
+    #[command(flatten)]
+    recording: recording::RecordingFlags,
 }
 
 impl Lyapunov {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let simulation = Simulation::check(&Request {
-            seed: self.seed,
-            set: self.set.clone(),
-            ..Request::new(&self.system, self.steps)
-        })?;
-        let dim = spectrum::dim(&simulation);
-        let count = self.count.unwrap_or(spectrum::SOME).clamp(1, dim);
-        let found = spectrum::of_system(&simulation, count)?;
-        match self.json {
-            true => writeln!(out, "{:#}", spectrum::to_json(&simulation, &found))?,
-            false => print(&simulation, &found, dim, out)?,
+        let is_recording = find(&self.subject).is_none() && looks_like_file(&self.subject);
+        let idle = match is_recording {
+            true => self.system.given().map(|flag| (flag, "a recording")),
+            false => self.recording.given().map(|flag| (flag, "a known system")),
+        };
+        if let Some((flag, what)) = idle {
+            return Err(EmbeddingError::Flag { flag, what }.into());
         }
-        Ok(ExitCode::SUCCESS)
+        let path = Path::new(&self.subject);
+        match (is_recording, self.json) {
+            (true, true) => self.recording.run_json(path, out),
+            (true, false) => self.recording.run_text(path, out),
+            (false, true) => self.system.run_json(&self.subject, out),
+            (false, false) => self.system.run_text(&self.subject, out),
+        }
     }
 }
 
-fn print(
-    simulation: &Simulation,
-    found: &Spectrum,
-    dim: usize,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let info = simulation.info();
-    let per = match info.time {
-        Time::Map => "step",
-        Time::Flow { .. } => "unit of time",
-    };
-    writeln!(out, "{}: Lyapunov exponents per {per}\n", info.entry.id)?;
-    table::write(out, &rows(found))?;
-    writeln!(out)?;
-    if found.exponents.len() == dim {
-        writeln!(out, "sum {}", figure(found.exponents.iter().sum()))?;
-        writeln!(
-            out,
-            "Kaplan–Yorke dimension {}",
-            figure(found.kaplan_yorke())
-        )?;
-    } else {
-        writeln!(
-            out,
-            "{} of {dim}; `--count {dim}` computes all",
-            found.exponents.len()
-        )?;
-    }
-    Ok(())
-}
-
-/// A table of exponents with their errors.
-pub(super) fn rows(found: &Spectrum) -> Vec<[String; 3]> {
-    let pairs = found.exponents.iter().zip(&found.errors);
-    let rows = pairs.enumerate().map(|(j, (exponent, error))| {
-        [
-            (j + 1).to_string(),
-            figure(*exponent),
-            format!("± {}", figure(*error)),
-        ]
-    });
-    rows.collect()
-}
-
-fn steps(text: &str) -> Result<usize, String> {
-    let fewest = spectrum::FEWEST_STEPS;
-    let steps = text.parse().ok().filter(|&steps| steps >= fewest);
-    steps.ok_or_else(|| format!("expected a whole number of at least {fewest}"))
+fn looks_like_file(name: &str) -> bool {
+    name.contains(['.', '/', '\\']) || Path::new(name).is_file()
 }

@@ -1,0 +1,366 @@
+//! Delay embeddings of recordings, as `attractor embed` makes them: delays are found in the longest stretch without a gap or a
+//! missing value, and the whole recording is embedded with them. The document that `--json` prints is described in
+//! `docs/embedding.md`; a field may be added, but none is renamed or removed without a higher `schema`.
+
+use attractor_core::embed::cao::{Cao, CaoPlan, cao};
+use attractor_core::embed::columns::Columns;
+use attractor_core::embed::mutual_information::MutualInformation;
+use attractor_core::embed::pecuzal::{self, Candidate, Curve, Cycle, End, Pecuzal, Plan, Progress};
+use attractor_core::embed::{
+    Coordinate, EmbedError, coordinate_name, embed_series, first_delay, suggested_theiler,
+};
+use attractor_core::measure::Rows;
+use attractor_core::series::{Series, Trajectory};
+use attractor_core::settings::nearest;
+use serde_json::{Value, json};
+
+/// Raised when a field is renamed or removed.
+const SCHEMA: u32 = 1;
+
+/// The largest delay of the mutual information unless another is asked for, and for a Theiler window.
+pub const LAGS: usize = 100;
+
+/// The largest dimension that Cao's method tries.
+const MAX_DIM: usize = 10;
+
+/// How delays are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Unequal delays, of several channels.
+    Pecuzal,
+    /// Multiples of one delay, of one channel.
+    Delay,
+}
+
+/// What is asked. What is not given is found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// How delays are found.
+    pub method: Method,
+    /// The largest delay.
+    pub max_delay: Option<usize>,
+    /// Points at most so many rows apart are no neighbours.
+    pub theiler: Option<usize>,
+    /// By how much L must fall for PECUZAL to take a coordinate.
+    pub threshold: f64,
+    /// Coordinates of a delay embedding.
+    pub dims: Option<usize>,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+/// An embedded recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// The delay vectors.
+    pub series: Series,
+    /// Their coordinates.
+    pub coordinates: Vec<Coordinate>,
+    /// The names of the channels that were embedded.
+    pub channels: Vec<String>,
+    /// The Theiler window.
+    pub theiler: usize,
+    /// The largest delay that was tried.
+    pub max_delay: usize,
+    /// Rows of the recording, and how many of them delays were found in.
+    pub rows: (usize, usize),
+    /// Values that were copies of others.
+    pub copies: usize,
+    /// How the coordinates were found.
+    pub found: Found,
+}
+
+/// How coordinates were found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// By PECUZAL.
+    Pecuzal(Pecuzal),
+    /// By mutual information and false neighbours.
+    Delay {
+        /// The mutual information by delay.
+        information: MutualInformation,
+        /// False neighbours by dimension; none where the dimension was given.
+        cao: Option<Cao>,
+    },
+}
+
+/// Why a recording is not embedded, or has no exponent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmbeddingError {
+    /// A channel does not change.
+    #[error("channel `{name}` is constant")]
+    Constant {
+        /// Its name.
+        name: String,
+    },
+    /// No channel has this name or number.
+    #[error("no channel is named `{name}`")]
+    UnknownChannel {
+        /// What was typed.
+        name: String,
+        /// The most similar name.
+        near: Option<String>,
+    },
+    /// A channel is chosen twice.
+    #[error("channel `{name}` is chosen twice")]
+    Twice {
+        /// Its name.
+        name: String,
+    },
+    /// One channel is needed.
+    #[error("one channel is needed, found {found}")]
+    SeveralChannels {
+        /// How many there are.
+        found: usize,
+    },
+    /// Neighbours do not part, or not evenly.
+    #[error("channel `{name}` has no positive Lyapunov exponent that is clear enough")]
+    NoExponent {
+        /// Its name.
+        name: String,
+    },
+    /// A flag that says nothing about what was named.
+    #[error("{flag} does not act on {what}")]
+    Flag {
+        /// The flag.
+        flag: &'static str,
+        /// What was named.
+        what: &'static str,
+    },
+    /// The values allow none.
+    #[error(transparent)]
+    Values(#[from] EmbedError),
+}
+
+impl EmbeddingError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            EmbeddingError::Constant { .. } => {
+                Some("choose the channels that vary with --channels".to_string())
+            }
+            EmbeddingError::UnknownChannel { near, .. } => {
+                near.as_ref().map(|near| format!("did you mean `{near}`?"))
+            }
+            EmbeddingError::Twice { .. } => Some("name it once".to_string()),
+            EmbeddingError::SeveralChannels { .. } => {
+                Some("choose one with --channels".to_string())
+            }
+            EmbeddingError::NoExponent { .. } => {
+                Some("`attractor lyapunov FILE --curves FILE` writes what was fitted".to_string())
+            }
+            EmbeddingError::Flag { .. } => Some("leave it out".to_string()),
+            EmbeddingError::Values(error) => error.hint(),
+        }
+    }
+}
+
+/// The channels of a recording with some names, or numbers from 1, in this order.
+pub fn select(series: &Series, names: &[String]) -> Result<Series, EmbeddingError> {
+    if names.is_empty() {
+        return Ok(series.clone());
+    }
+    let chosen = names.iter().map(|name| find(series, name));
+    let chosen = chosen.collect::<Result<Vec<usize>, _>>()?;
+    let channels = chosen.iter().map(|&i| series.channels()[i].clone());
+    let channels: Vec<_> = channels.collect();
+    if let Some(i) = (1..chosen.len()).find(|&i| chosen[..i].contains(&chosen[i])) {
+        let name = channels[i].name.clone();
+        return Err(EmbeddingError::Twice { name });
+    }
+    let (n, inputs) = (series.dim_obs(), series.inputs().to_vec());
+    let pick = |t: &Trajectory| Trajectory {
+        x: t.x
+            .chunks_exact(n)
+            .flat_map(|row| chosen.iter().map(|&i| row[i]))
+            .collect(),
+        ..t.clone()
+    };
+    let picked = series.trajectories().iter().map(pick).collect();
+    let made = Series::new(channels, inputs, series.step().clone(), picked);
+    made.map_err(|_| {
+        // Only a channel without any value can be at fault.
+        let (needed, found) = (2, 0);
+        EmbedError::TooShort { needed, found }.into()
+    })
+}
+
+fn find(series: &Series, name: &str) -> Result<usize, EmbeddingError> {
+    let names = || series.channels().iter().map(|c| c.name.as_str());
+    let by_number = || {
+        let number: usize = name.parse().ok()?;
+        (1..=series.dim_obs()).contains(&number).then(|| number - 1)
+    };
+    let place = names().position(|known| known == name).or_else(by_number);
+    place.ok_or_else(|| EmbeddingError::UnknownChannel {
+        name: name.to_string(),
+        near: nearest_name(name, names()),
+    })
+}
+
+/// The most similar of some names.
+fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    nearest(name, names).map(str::to_string)
+}
+
+/// The longest complete stretch of a recording, prepared for a search of delays.
+pub(crate) fn columns(series: &Series) -> Result<Columns, EmbeddingError> {
+    let (x, _) = series.longest_complete();
+    if x.is_empty() {
+        let (needed, found) = (2, 0);
+        return Err(EmbedError::TooShort { needed, found }.into());
+    }
+    Columns::new(Rows::new(x, series.dim_obs())).map_err(|error| match error {
+        EmbedError::Constant { channel } => EmbeddingError::Constant {
+            name: series.channels()[channel].name.clone(),
+        },
+        error => error.into(),
+    })
+}
+
+/// Embeds a recording. `watch` hears of every candidate of PECUZAL.
+pub fn embed(
+    series: &Series,
+    request: &Request,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Embedded, EmbeddingError> {
+    let columns = columns(series)?;
+    let theiler = request
+        .theiler
+        .unwrap_or_else(|| suggested_theiler(&columns, LAGS));
+    let (max_delay, coordinates, found) = match request.method {
+        Method::Pecuzal => by_pecuzal(&columns, request, theiler, watch)?,
+        Method::Delay => by_delay(&columns, request, theiler)?,
+    };
+    Ok(Embedded {
+        series: embed_series(series, &coordinates)?,
+        channels: series.channels().iter().map(|c| c.name.clone()).collect(),
+        coordinates,
+        theiler,
+        max_delay,
+        rows: (series.total_len(), columns.len()),
+        copies: columns.spread(),
+        found,
+    })
+}
+
+type Way = (usize, Vec<Coordinate>, Found);
+
+fn by_pecuzal(
+    columns: &Columns,
+    request: &Request,
+    theiler: usize,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Way, EmbeddingError> {
+    let plan = Plan {
+        max_delay: request.max_delay.unwrap_or(Plan::default().max_delay),
+        theiler,
+        threshold: request.threshold,
+        threads: request.threads,
+        ..Plan::default()
+    };
+    let found = pecuzal::pecuzal(columns, &plan, watch)?;
+    let coordinates = found.coordinates.clone();
+    Ok((plan.max_delay, coordinates, Found::Pecuzal(found)))
+}
+
+fn by_delay(columns: &Columns, request: &Request, theiler: usize) -> Result<Way, EmbeddingError> {
+    if columns.dim() > 1 {
+        let found = columns.dim();
+        return Err(EmbeddingError::SeveralChannels { found });
+    }
+    let lags = request.max_delay.unwrap_or(LAGS);
+    let delay = first_delay(columns, 0, lags)?;
+    let plan = CaoPlan {
+        channel: 0,
+        delay,
+        max_dim: MAX_DIM,
+        theiler,
+        threads: request.threads,
+    };
+    let neighbours = match request.dims {
+        Some(_) => None,
+        None => Some(cao(columns, &plan)?),
+    };
+    let dims = request
+        .dims
+        .or_else(|| neighbours.as_ref()?.dim())
+        .ok_or(EmbedError::NoDimension { dims: MAX_DIM })?;
+    let found = Found::Delay {
+        information: MutualInformation::new(columns.channel(0), lags),
+        cao: neighbours,
+    };
+    let coordinates = (0..dims).map(|i| Coordinate::new(0, i * delay));
+    Ok((lags, coordinates.collect(), found))
+}
+
+impl Embedded {
+    /// The name of a coordinate.
+    pub fn name(&self, coordinate: Coordinate) -> String {
+        coordinate_name(&self.channels[coordinate.channel], coordinate.delay)
+    }
+
+    /// The document.
+    pub fn to_json(&self) -> Value {
+        let coordinates =
+            |list: &[Coordinate]| -> Value { list.iter().map(|&c| self.coordinate(c)).collect() };
+        json!({
+            "schema": SCHEMA,
+            "rows": self.rows.0,
+            "rows_searched": self.rows.1,
+            "copies": self.copies,
+            "theiler": self.theiler,
+            "max_delay": self.max_delay,
+            "coordinates": coordinates(&self.coordinates),
+            "pecuzal": match &self.found {
+                Found::Pecuzal(found) => self.pecuzal(found),
+                Found::Delay { .. } => Value::Null,
+            },
+            "delay": match &self.found {
+                Found::Pecuzal(_) => Value::Null,
+                Found::Delay { information, cao } => json!({
+                    "mutual_information": information.bits,
+                    "bins": information.bins,
+                    "e1": cao.as_ref().map(|cao| &cao.e1),
+                    "e2": cao.as_ref().map(|cao| &cao.e2),
+                }),
+            },
+        })
+    }
+
+    fn coordinate(&self, c: Coordinate) -> Value {
+        json!({ "name": self.name(c), "channel": self.channels[c.channel], "delay": c.delay })
+    }
+
+    fn candidate(&self, candidate: &Candidate) -> Value {
+        let mut value = self.coordinate(candidate.coordinate);
+        value["decrease"] = json!(candidate.decrease);
+        value
+    }
+
+    fn pecuzal(&self, found: &Pecuzal) -> Value {
+        let curve = |curve: &Curve| {
+            json!({
+                "base": curve.base.iter().map(|&c| self.name(c)).collect::<Vec<_>>(),
+                "channel": self.channels[curve.channel],
+                "continuity": curve.continuity,
+                "candidates": curve.candidates.iter().map(|c| self.candidate(c)).collect::<Vec<_>>(),
+            })
+        };
+        let cycle = |cycle: &Cycle| {
+            json!({
+                "best": self.candidate(&cycle.best),
+                "taken": cycle.taken,
+                "curves": cycle.curves.iter().map(curve).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "end": match found.end {
+                End::Embedded => "embedded",
+                End::NoImprovement => "no-improvement",
+                End::CycleLimit => "cycle-limit",
+            },
+            "cycles": found.cycles.iter().map(cycle).collect::<Vec<_>>(),
+        })
+    }
+}

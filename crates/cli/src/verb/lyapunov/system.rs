@@ -1,0 +1,128 @@
+//! `attractor lyapunov SYSTEM`: all exponents of a known system, along its orbit.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::analysis::lyapunov::Spectrum;
+use attractor::inspect::figure;
+use attractor::spectrum;
+use attractor::system::Time;
+use attractor::system::simulate::{Request, Simulation};
+use clap::Args;
+
+use super::super::{assignment, whole};
+use crate::table;
+
+/// Flags of a known system
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Known systems")]
+pub(super) struct SystemFlags {
+    /// Sampling steps of the orbit, after a tenth as many that do not count [default: 200000]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
+    steps: Option<usize>,
+    /// How many exponents, from the largest [default: all, at most 20]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole::<usize>)]
+    count: Option<usize>,
+    /// Seed of the initial state [default: 0]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole::<u64>)]
+    seed: Option<u64>,
+    /// A parameter of the system, as in `--set rho=24.5`; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+}
+
+/// Sampling steps of the orbit unless others are asked for.
+const STEPS: usize = 200_000;
+
+impl SystemFlags {
+    /// A flag that was given, which says nothing about a recording.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.steps.is_some(), "--steps"),
+            (self.count.is_some(), "--count"),
+            (self.seed.is_some(), "--seed"),
+            (!self.set.is_empty(), "--set"),
+        ];
+        given
+            .iter()
+            .find(|(given, _)| *given)
+            .map(|(_, flag)| *flag)
+    }
+
+    /// Prints the exponents of a system as a JSON document.
+    pub(super) fn run_json(&self, system: &str, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let (simulation, found) = self.spectrum(system)?;
+        writeln!(out, "{:#}", spectrum::to_json(&simulation, &found))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints the exponents of a system as text.
+    pub(super) fn run_text(&self, system: &str, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let (simulation, found) = self.spectrum(system)?;
+        print(&simulation, &found, spectrum::dim(&simulation), out)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn spectrum(&self, system: &str) -> Result<(Simulation, Spectrum), Error> {
+        let simulation = Simulation::check(&Request {
+            seed: self.seed.unwrap_or(0),
+            set: self.set.clone(),
+            ..Request::new(system, self.steps.unwrap_or(STEPS))
+        })?;
+        let dim = spectrum::dim(&simulation);
+        let count = self.count.unwrap_or(spectrum::SOME).clamp(1, dim);
+        let found = spectrum::of_system(&simulation, count)?;
+        Ok((simulation, found))
+    }
+}
+
+fn print(
+    simulation: &Simulation,
+    found: &Spectrum,
+    dim: usize,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let info = simulation.info();
+    let per = match info.time {
+        Time::Map => "step",
+        Time::Flow { .. } => "unit of time",
+    };
+    writeln!(out, "{}: Lyapunov exponents per {per}\n", info.entry.id)?;
+    table::write(out, &rows(found))?;
+    writeln!(out)?;
+    if found.exponents.len() == dim {
+        writeln!(out, "sum {}", figure(found.exponents.iter().sum()))?;
+        writeln!(
+            out,
+            "Kaplan–Yorke dimension {}",
+            figure(found.kaplan_yorke())
+        )?;
+    } else {
+        writeln!(
+            out,
+            "{} of {dim}; `--count {dim}` computes all",
+            found.exponents.len()
+        )?;
+    }
+    Ok(())
+}
+
+/// A table of exponents with their errors.
+pub(crate) fn rows(found: &Spectrum) -> Vec<[String; 3]> {
+    let pairs = found.exponents.iter().zip(&found.errors);
+    let rows = pairs.enumerate().map(|(j, (exponent, error))| {
+        [
+            (j + 1).to_string(),
+            figure(*exponent),
+            format!("± {}", figure(*error)),
+        ]
+    });
+    rows.collect()
+}
+
+fn steps(text: &str) -> Result<usize, String> {
+    let fewest = spectrum::FEWEST_STEPS;
+    let steps = text.parse().ok().filter(|&steps| steps >= fewest);
+    steps.ok_or_else(|| format!("expected a whole number of at least {fewest}"))
+}

@@ -1,0 +1,247 @@
+//! `attractor embed` and `attractor lyapunov FILE`, run as a user runs them.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{document, said};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with x, y and z of Lorenz-63 in `lorenz.csv`.
+fn lorenz(rows: usize) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = format!("simulate lorenz63 --transient 1000 --steps {rows} --out lorenz.csv");
+    said(folder.path(), &simulate, 0);
+    folder
+}
+
+fn write(folder: &Path, name: &str, values: impl Iterator<Item = String>) {
+    let rows: String = values.map(|value| format!("{value}\n")).collect();
+    fs::write(folder.join(name), format!("x\n{rows}")).unwrap();
+}
+
+fn delays(document: &Value) -> Vec<u64> {
+    let coordinates = document["coordinates"].as_array().unwrap();
+    coordinates
+        .iter()
+        .map(|c| c["delay"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn pecuzal_writes_named_coordinates_and_all_curves() {
+    let folder = lorenz(2000);
+    let embed = "embed lorenz.csv states.csv --channels x --max-delay 40 --theiler 17";
+    let found = document(folder.path(), embed, 0);
+    let found_delays = delays(&found);
+    assert_eq!(found_delays[0], 0);
+    assert!(
+        found_delays.len() >= 2 && found_delays[1].abs_diff(17) <= 2,
+        "{found_delays:?}"
+    );
+    let cycles = found["pecuzal"]["cycles"].as_array().unwrap();
+    assert_eq!(cycles.len(), found_delays.len());
+    assert_eq!(
+        cycles[0]["curves"][0]["continuity"]
+            .as_array()
+            .unwrap()
+            .len(),
+        41
+    );
+    assert!(cycles[0]["best"]["decrease"].as_f64().unwrap() < -0.05);
+    assert_eq!(found["delay"], Value::Null);
+    // The second column is the first, so many rows later.
+    let text = fs::read_to_string(folder.path().join("states.csv")).unwrap();
+    let mut lines = text.lines();
+    let title = lines.next().unwrap().to_string();
+    assert!(
+        title.contains(&format!("x,x(t+{})", found_delays[1])),
+        "{title}"
+    );
+    let column = |i: usize| -> Vec<String> {
+        let cell = |line: &str| line.split(',').nth(i).unwrap().to_string();
+        text.lines().skip(1).map(cell).collect()
+    };
+    let delay = found_delays[1] as usize;
+    let (now, later) = (column(1), column(2));
+    assert_eq!(later[..now.len() - delay], now[delay..]);
+    let (out, _) = said(folder.path(), embed, 0);
+    assert!(out.starts_with("x  x(t+") && out.contains("taken"), "{out}");
+}
+
+#[test]
+fn several_channels_are_embedded_together() {
+    let folder = lorenz(1200);
+    let found = document(
+        folder.path(),
+        "embed lorenz.csv states.npz --max-delay 15",
+        0,
+    );
+    let coordinates = found["coordinates"].as_array().unwrap();
+    let names: Vec<&str> = coordinates
+        .iter()
+        .map(|c| c["channel"].as_str().unwrap())
+        .collect();
+    assert!(names.len() >= 2 && names[0] != names[1], "{names:?}");
+    // Every channel was tried as the first, with every channel as the second.
+    assert_eq!(
+        found["pecuzal"]["cycles"][0]["curves"]
+            .as_array()
+            .unwrap()
+            .len(),
+        9
+    );
+}
+
+#[test]
+fn one_delay_comes_with_its_dimension_or_takes_a_given_one() {
+    let folder = lorenz(4000);
+    let embed = "embed lorenz.csv states.npy --channels x --method delay";
+    let found = document(folder.path(), embed, 0);
+    let delay = delays(&found)[1];
+    assert!(delay.abs_diff(17) <= 2, "{found}");
+    assert_eq!(delays(&found), [0, delay, 2 * delay]);
+    assert_eq!(
+        found["delay"]["mutual_information"]
+            .as_array()
+            .unwrap()
+            .len(),
+        100
+    );
+    let given = document(folder.path(), &format!("{embed} --dims 5"), 0);
+    assert_eq!(
+        (delays(&given).len(), &given["delay"]["e1"]),
+        (5, &Value::Null)
+    );
+    let (out, _) = said(folder.path(), embed, 0);
+    assert!(
+        out.contains("first minimum") && out.contains("no false neighbours"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_recording_has_an_exponent_with_its_curves() {
+    let folder = TempDir::new().unwrap();
+    let logistic = std::iter::successors(Some(0.3), |x: &f64| Some(4.0 * x * (1.0 - x)));
+    let rows = logistic.skip(100).take(2000).map(|x| x.to_string());
+    write(folder.path(), "logistic.csv", rows);
+    let command = "lyapunov logistic.csv --dt 0.5 --curves curves.csv";
+    for method in ["rosenstein", "kantz"] {
+        let found = document(folder.path(), &format!("{command} --method {method}"), 0);
+        let exponent = &found["exponent"];
+        let per_row = exponent["per_row"].as_f64().unwrap();
+        assert!(
+            (per_row / std::f64::consts::LN_2 - 1.0).abs() < 0.05,
+            "{per_row}"
+        );
+        assert_eq!(exponent["per_time"].as_f64().unwrap(), per_row / 0.5);
+        assert!(exponent["error_per_row"].as_f64().unwrap() < 0.05);
+        let time = found["predictability"]["rows"].as_f64().unwrap();
+        assert!((time - std::f64::consts::LN_2 / per_row).abs() < 1e-12);
+        assert!(found["curves"][0]["fit"]["slope_per_row"].is_f64());
+    }
+    let table = fs::read_to_string(folder.path().join("curves.csv")).unwrap();
+    assert!(table.lines().next().unwrap().contains("S1"), "{table}");
+    let (out, _) = said(
+        folder.path(),
+        "lyapunov logistic.csv --dims 2:3 --fit 1:6",
+        0,
+    );
+    assert!(
+        out.contains("1 to 6") && out.contains("predictability time"),
+        "{out}"
+    );
+    // Noise has no straight region: a result, and null.
+    let noise = std::iter::successors(Some(1u64), |s| Some(s * 16_807 % 2_147_483_647));
+    write(
+        folder.path(),
+        "noise.csv",
+        noise.skip(1).take(1500).map(|s| s.to_string()),
+    );
+    let found = document(folder.path(), "lyapunov noise.csv --dims 1:2 --delay 1", 0);
+    assert_eq!(found["exponent"]["per_row"], Value::Null);
+    assert_eq!(found["predictability"], Value::Null);
+}
+
+#[test]
+fn missing_rows_are_left_out_and_said_so() {
+    let folder = TempDir::new().unwrap();
+    let sine = |t: usize| ((0.1 * t as f64).sin() + 0.5 * (0.237 * t as f64).sin()).to_string();
+    let value = |t: usize| if t == 100 { "nan".to_string() } else { sine(t) };
+    write(folder.path(), "gap.csv", (0..900).map(value));
+    let (_, notes) = said(folder.path(), "embed gap.csv out.csv --max-delay 20", 0);
+    assert!(notes.contains("799 of 900 rows"), "{notes}");
+    let (_, notes) = said(folder.path(), "lyapunov gap.csv --dims 3 --delay 5", 0);
+    assert!(notes.contains("799 of 900 rows"), "{notes}");
+}
+
+#[test]
+fn mistakes_are_told_and_nothing_is_written() {
+    let folder = lorenz(300);
+    write(folder.path(), "flat.csv", (0..300).map(|_| "4".to_string()));
+    for (arguments, expected) in [
+        ("embed flat.csv out.csv", "channel `x` is constant"),
+        (
+            "embed lorenz.csv out.csv --max-delay 400",
+            "needed, found 300",
+        ),
+        (
+            "embed lorenz.csv out.csv --theiler 200",
+            "needed, found 300",
+        ),
+        (
+            "embed lorenz.csv out.csv --channels w",
+            "no channel is named `w`",
+        ),
+        (
+            "embed lorenz.csv out.csv --channels x,1",
+            "channel `x` is chosen twice",
+        ),
+        (
+            "embed lorenz.csv out.csv --dims 3",
+            "--dims does not act on PECUZAL",
+        ),
+        (
+            "embed lorenz.csv out.csv --method delay",
+            "one channel is needed, found 3",
+        ),
+        (
+            "embed lorenz.csv lorenz.csv",
+            "the file to write is the one to read",
+        ),
+        ("embed lorenz.csv out.xyz", "xyz"),
+        ("lyapunov lorenz.csv", "one channel is needed, found 3"),
+        (
+            "lyapunov lorenz.csv --channels x --steps 500",
+            "--steps does not act on a recording",
+        ),
+        (
+            "lyapunov lorenz63 --dims 2:3",
+            "--dims does not act on a known system",
+        ),
+        ("lyapunov flat.csv", "channel `x` is constant"),
+        (
+            "lyapunov lorenz.csv --channels x --delay 200",
+            "needed, found 300",
+        ),
+        (
+            "lyapunov lorenz.csv --channels x --fit 1:1e300",
+            "expected A:B",
+        ),
+        ("lyapunov none.csv", "none.csv"),
+    ] {
+        let (out, complaint) = said(folder.path(), arguments, 2);
+        assert!(
+            complaint.contains(expected) && out.is_empty(),
+            "{arguments}: {complaint}"
+        );
+        assert!(!folder.path().join("out.csv").exists(), "{arguments}");
+    }
+}
