@@ -14,6 +14,7 @@ use crate::format::FormatError;
 use crate::generate::GenerateError;
 use crate::line_search::LineSearchError;
 use crate::model_file::ModelFileError;
+use crate::pipeline::PipelineError;
 use crate::run::RunError;
 
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
@@ -28,6 +29,9 @@ pub enum Error {
     /// A file of data cannot be read or written.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// A recording cannot be prepared as asked.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
     /// A system cannot be simulated as asked, or its orbit ends early.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
@@ -103,6 +107,7 @@ impl Error {
         match self {
             Error::Setting(error) => error.hint(),
             Error::Format(error) => error.hint(),
+            Error::Pipeline(error) => error.hint(),
             Error::Simulate(error) => error.hint(),
             Error::Experiment(error) => error.hint(),
             Error::ModelFile(error) => error.hint(),

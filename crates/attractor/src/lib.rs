@@ -16,6 +16,7 @@ pub mod inspection;
 pub mod library;
 pub mod line_search;
 pub mod model_file;
+pub mod pipeline;
 pub mod references;
 pub mod run;
 pub mod spectrum;

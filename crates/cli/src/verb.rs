@@ -13,6 +13,7 @@ mod line_search;
 mod list;
 mod lyapunov;
 mod measure;
+mod prepare;
 mod resume;
 mod simulate;
 mod train;
@@ -27,6 +28,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Convert(convert::Convert),
+    Prepare(Box<prepare::Prepare>),
     Inspect(inspect::Inspect),
     List(list::List),
     Explain(explain::Explain),
@@ -49,6 +51,7 @@ impl Verb {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
             Verb::Convert(convert) => convert.run(),
+            Verb::Prepare(prepare) => prepare.run(),
             Verb::Inspect(inspect) => inspect.run(out),
             Verb::List(list) => list.run(out),
             Verb::Explain(explain) => explain.run(out),
