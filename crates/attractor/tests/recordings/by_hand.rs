@@ -52,6 +52,9 @@ impl Signal {
     }
 }
 
+/// What a field says of a signal.
+type OfSignal<'a> = &'a dyn Fn(&Signal) -> String;
+
 impl Edf {
     pub(crate) fn new(signals: Vec<Signal>) -> Edf {
         Edf {
@@ -79,7 +82,7 @@ impl Edf {
         field(&self.records, 8);
         field(&self.duration, 8);
         field(&count.to_string(), 4);
-        let of_signals: [(&dyn Fn(&Signal) -> String, usize); 10] = [
+        let of_signals: [(OfSignal<'_>, usize); 10] = [
             (&|s| s.label.clone(), 16),
             (&|_| "AgCl".into(), 80),
             (&|s| s.unit.clone(), 8),
