@@ -8,6 +8,7 @@
 mod bench;
 mod command;
 mod deny;
+mod fuzz;
 mod pages;
 mod python;
 mod tally;
@@ -23,7 +24,7 @@ struct Verb {
     run: fn(&[String]) -> ExitCode,
 }
 
-const VERBS: [Verb; 5] = [
+const VERBS: [Verb; 6] = [
     Verb {
         name: "test",
         about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
@@ -43,6 +44,11 @@ const VERBS: [Verb; 5] = [
         name: "bench",
         about: "run the benchmarks, `--record` keeps their medians; further words go to them",
         run: bench::run,
+    },
+    Verb {
+        name: "fuzz",
+        about: "try mutated inputs on every parser; `--inputs N`, `--seconds S`, `--seed K`",
+        run: fuzz::run,
     },
     Verb {
         name: "help",

@@ -15,6 +15,7 @@ use crate::format::FormatError;
 use crate::generate::GenerateError;
 use crate::line_search::LineSearchError;
 use crate::model_file::ModelFileError;
+use crate::pipeline::PipelineError;
 use crate::run::RunError;
 use crate::study::StudyError;
 
@@ -30,6 +31,9 @@ pub enum Error {
     /// A file of data cannot be read or written.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// A recording cannot be prepared as asked.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
     /// A system cannot be simulated as asked, or its orbit ends early.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
@@ -111,6 +115,7 @@ impl Error {
         match self {
             Error::Setting(error) => error.hint(),
             Error::Format(error) => error.hint(),
+            Error::Pipeline(error) => error.hint(),
             Error::Simulate(error) => error.hint(),
             Error::Experiment(error) => error.hint(),
             Error::ModelFile(error) => error.hint(),

@@ -33,6 +33,7 @@ use attractor_core::train::Plan;
 use attractor_core::windows::{Windows, WindowsError};
 
 use crate::embedding::EmbeddingError;
+use crate::pipeline::Pipeline;
 use crate::recording_exponent;
 
 pub use data::DataSource;
@@ -66,6 +67,8 @@ pub struct Resolved {
     pub keeping: Keeping,
     /// Which parameters the model has at the end.
     pub choice: Choice,
+    /// What was done to the recording before, for new data to pass as well.
+    pub pipeline: Pipeline,
 }
 
 /// What a run stores on the way, and what it does when it diverges.
@@ -349,6 +352,7 @@ impl Experiment {
             windows,
             keeping: self.keeping()?,
             choice: self.choice(),
+            pipeline: Pipeline::default(),
         })
     }
 
@@ -495,6 +499,11 @@ impl Experiment {
 }
 
 impl Resolved {
+    /// The same, of a recording that has passed a pipeline.
+    pub fn prepared_by(self, pipeline: Pipeline) -> Resolved {
+        Resolved { pipeline, ..self }
+    }
+
     /// The model at its random start.
     pub fn model(&self) -> Model {
         let series = &self.data.series;
@@ -735,7 +744,13 @@ mod tests {
                 delimiter: Some(Delimiter::Tab),
                 decimal: Some(Decimal::Comma),
                 header: Some(Header::Absent),
+                channels: vec!["EEG *".parse().unwrap()],
+                array: Some("x".into()),
+                from: Some("row:3".parse().unwrap()),
+                to: Some("7.5".parse().unwrap()),
+                rate: Some(100.0),
             },
+            prepare: "smooth gaussian:6; standardize".parse().unwrap(),
         };
         let text = experiment.to_toml(&data);
         let file = ExperimentFile::parse(&text, Path::new("a")).unwrap();

@@ -6,15 +6,28 @@
 //!
 //! A new format is one file and one line in [`FORMATS`].
 
+mod converted;
 mod csv;
+mod edf;
 mod error;
+#[cfg(feature = "hdf5")]
+mod hdf5;
+mod join;
+mod mat;
 mod npy;
 mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod pattern;
 mod roles;
+mod select;
 mod table;
 mod text;
 mod time;
 mod tsv;
+mod unpack;
+mod variables;
+mod wfdb;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -26,10 +39,26 @@ use attractor_core::series::{Series, SeriesError};
 
 use crate::{Error, store};
 
+pub use edf::Annotation;
 pub use error::{At, Fault, FormatError};
+pub use pattern::Pattern;
+pub use select::Moment;
+pub(crate) use select::cut;
 
 /// Every file format.
-pub static FORMATS: &[&Format] = &[&csv::CSV, &tsv::TSV, &npy::NPY, &npz::NPZ];
+pub static FORMATS: &[&Format] = &[
+    &csv::CSV,
+    &tsv::TSV,
+    &npy::NPY,
+    &npz::NPZ,
+    &edf::EDF,
+    &wfdb::WFDB,
+    &mat::MAT,
+    #[cfg(feature = "hdf5")]
+    &hdf5::HDF5,
+    #[cfg(feature = "parquet")]
+    &parquet::PARQUET,
+];
 
 /// A file format.
 #[derive(Debug)]
@@ -43,9 +72,12 @@ pub struct Format {
     /// What a file of this format would lose of a series: words for what is worth a remark, a fault for what must
     /// not get lost.
     pub losses: fn(&Series) -> Result<Vec<&'static str>, Fault>,
-    /// Writes a series that has no fault, under the extension that the file's name has.
-    pub write: fn(&Series, &str, &mut dyn Write) -> io::Result<()>,
+    /// Writes a series that has no fault, under the extension that the file's name has; none if it is only read.
+    pub write: Option<WriteSeries>,
 }
+
+/// Writes a series under an extension.
+pub type WriteSeries = fn(&Series, &str, &mut dyn Write) -> io::Result<()>;
 
 /// How to read a file. The default detects everything.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,6 +89,8 @@ pub struct ReadOptions {
     pub time: Option<Column>,
     /// The columns of states, in this order. When empty: all that have no other role.
     pub state: Vec<Column>,
+    /// Patterns of the names of channels, where states are not named one by one: those that match, pattern by pattern.
+    pub channels: Vec<Pattern>,
     /// The columns of external inputs, in this order. When empty: those whose title says so.
     pub input: Vec<Column>,
     /// The column that says which trajectory a row belongs to. By default a column named `trajectory`;
@@ -68,6 +102,14 @@ pub struct ReadOptions {
     pub decimal: Option<Decimal>,
     /// Whether the first row of a text file has titles.
     pub header: Option<Header>,
+    /// The array to read, where a file has several.
+    pub array: Option<String>,
+    /// Rows before this one are left out.
+    pub from: Option<Moment>,
+    /// Rows from this one on are left out.
+    pub to: Option<Moment>,
+    /// How many rows there are to be in a unit of time: resamples, after what lies outside `from` and `to` is left out.
+    pub rate: Option<f64>,
 }
 
 /// A column as a user names it. From text, a number is an index and anything else a name.
@@ -138,12 +180,26 @@ impl FromStr for Column {
 /// Reads a file.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
     // A folder or a missing file is the greater surprise.
-    let format = || by_name(path).map_err(|unknown| open(path).err().unwrap_or(unknown));
+    let format = || to_read(path).map_err(|unknown| open(path).err().unwrap_or(unknown));
     let read = || {
         refuse_step(options)?;
-        (format()?.0.read)(path, options)
+        select::select((format()?.read)(path, options)?, options)
     };
     read().map_err(|fault| FormatError::new(path, fault))
+}
+
+/// The annotations of an EDF+ file.
+pub fn annotations(path: &Path) -> Result<Vec<Annotation>, FormatError> {
+    edf::annotations(path).map_err(|fault| FormatError::new(path, fault))
+}
+
+/// The format in which a file is read. Signals of WFDB end like text tables; the header beside them tells.
+fn to_read(path: &Path) -> Result<&'static Format, Fault> {
+    match (wfdb::is_signal_file(path), converted::fault(path)) {
+        (true, _) => Ok(&wfdb::WFDB),
+        (false, Some(fault)) => open(path).and(Err(fault)),
+        (false, None) => Ok(by_name(path)?.0),
+    }
 }
 
 fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
@@ -156,14 +212,25 @@ fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
 /// Writes a file, whole or not at all.
 pub fn write(path: &Path, series: &Series) -> Result<(), Error> {
     losses(path, series)?;
-    let (format, extension) = by_name(path).map_err(|fault| FormatError::new(path, fault))?;
-    store::write_whole(path, |out| (format.write)(series, extension, out))
+    let (write, extension) = to_write(path).map_err(|fault| FormatError::new(path, fault))?;
+    store::write_whole(path, |out| write(series, extension, out))
+}
+
+/// How a file of this name is written, and its extension.
+fn to_write(path: &Path) -> Result<(WriteSeries, &'static str), Fault> {
+    let (format, extension) = by_name(path)?;
+    match format.write {
+        Some(write) => Ok((write, extension)),
+        None => Err(Fault::ReadOnly {
+            format: format.entry.id,
+        }),
+    }
 }
 
 /// Refuses a file that cannot be written, whatever the series: of no format, a folder, or in a folder that is not
 /// there.
 pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
-    by_name(path).map_err(|fault| FormatError::new(path, fault))?;
+    to_write(path).map_err(|fault| FormatError::new(path, fault))?;
     if path.is_dir() {
         return Err(FormatError::new(path, Fault::Directory).into());
     }
@@ -172,13 +239,13 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
 
 /// Writes a text table with commas.
 pub fn write_csv(series: &Series, out: &mut dyn Write) -> io::Result<()> {
-    (csv::CSV.write)(series, "csv", out)
+    text::write(series, Delimiter::Comma, "csv", out)
 }
 
 /// What of a series a file of this name would not hold, in words; an error when that must not get lost.
 pub fn losses(path: &Path, series: &Series) -> Result<Vec<&'static str>, FormatError> {
-    by_name(path)
-        .and_then(|(format, _)| (format.losses)(series))
+    to_write(path)
+        .and_then(|_| (by_name(path)?.0.losses)(series))
         .map_err(|fault| FormatError::new(path, fault))
 }
 

@@ -22,11 +22,13 @@ use attractor_core::NUMERICS;
 use attractor_core::map::{Dims, MODELS, ModelInfo};
 use attractor_core::model::{Architecture, Model};
 use attractor_core::observation::ObservationKind;
+use attractor_core::series::{Series, Trajectory};
 use attractor_core::settings::nearest;
 use attractor_core::theta::{Shape, Tensor};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 
 use crate::container::{self, Block, Values};
+use crate::generate::{order, refuse_other_columns};
 use crate::{Error, store};
 
 pub use card::Card;
@@ -41,6 +43,29 @@ pub struct Reconstruction {
 }
 
 impl Reconstruction {
+    /// New data as the model's training data were prepared: its channels in its order, after the same steps.
+    pub fn prepared(&self, data: Series) -> Result<Series, Error> {
+        let Card {
+            channels, prepare, ..
+        } = &self.card;
+        if prepare.is_empty() {
+            return Ok(data);
+        }
+        refuse_other_columns(&self.card, &data)?;
+        let order = order("channel", channels, data.channels())?;
+        let in_order = |t: &Trajectory| Trajectory {
+            x: (t.x.chunks_exact(order.len()))
+                .flat_map(|row| order.iter().map(|&i| row[i]))
+                .collect(),
+            ..t.clone()
+        };
+        let trajectories = data.trajectories().iter().map(in_order).collect();
+        let channels = order.iter().map(|&i| data.channels()[i].clone()).collect();
+        let (inputs, step) = (data.inputs().to_vec(), data.step().clone());
+        let data = Series::new(channels, inputs, step, trajectories)?;
+        Ok(prepare.apply(&data)?)
+    }
+
     /// Reads a model file.
     pub fn read(path: &Path) -> Result<Reconstruction, ModelFileError> {
         let read = || Reconstruction::from_bytes(&fs::read(path).map_err(ModelFault::Io)?);

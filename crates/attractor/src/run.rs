@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::container::Fingerprint;
 use crate::experiment::{DataSource, Experiment, ExperimentError, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
-use crate::{Error, format, store};
+use crate::{Error, store};
 
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
@@ -278,7 +278,7 @@ impl Run {
         let config = folder.join(EXPERIMENT);
         let file = ExperimentFile::read(&config).ok()?;
         let data = file.data?.found_from(&config).ok()?;
-        let recording = format::read(&data.path, &data.options).ok()?;
+        let (recording, _) = data.read().ok()?;
         let experiment = Experiment::check(&file.raw).ok()?;
         match experiment.settings().real("held-out") {
             0.0 => Some(recording),
@@ -455,10 +455,11 @@ impl Interrupted {
             None => Experiment::check(&file.raw)?,
             Some(threads) => Experiment::check(&file.raw.with_threads(threads))?,
         };
-        let recording = format::read(&data.path, &data.options)?;
+        let (recording, pipeline) = data.read()?;
         let resolved = experiment
             .resolve(&recording)
-            .map_err(|error| error.of_file(&data.path))?;
+            .map_err(|error| error.of_file(&data.path))?
+            .prepared_by(pipeline);
         let run = OpenRun {
             path: path_of(),
             origin: origin(&resolved.experiment, &recording),
@@ -571,6 +572,7 @@ fn card(series: &Series, resolved: &Resolved, chosen: String) -> Card {
         scaling: resolved.data.scaling.clone(),
         start: series.rows().find(complete).map(<[f64]>::to_vec),
         chosen: Some(chosen),
+        prepare: resolved.pipeline.clone(),
     }
 }
 

@@ -63,6 +63,7 @@ impl Study {
         let train = DataSource {
             path: named(&file.train.path)?,
             options: file.train.options.clone(),
+            prepare: file.train.prepare.clone(),
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Study {
@@ -70,6 +71,7 @@ impl Study {
             test: test.transpose()?.map(|path| DataSource {
                 path,
                 options: train.options.clone(),
+                prepare: train.prepare.clone(),
             }),
             train,
             cells: cell::cells(&file, path)?,

@@ -18,6 +18,7 @@ use crate::evaluation::{Cache, Evaluation, Levels, Request, evaluate};
 use crate::experiment::{Experiment, Resolved};
 use crate::format;
 use crate::model_file::Reconstruction;
+use crate::pipeline::Pipeline;
 use crate::run::{Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint};
 use crate::study::{Parts, run_folder};
 use crate::study::{Record, Scored, Study};
@@ -30,6 +31,8 @@ pub struct Sweep {
     folder: PathBuf,
     record: Record,
     recording: Series,
+    /// What is done to other data before a model of the recording sees them.
+    pipeline: Pipeline,
     test: Option<Series>,
     jobs: Vec<Job>,
     cache: Cache,
@@ -99,16 +102,18 @@ impl Sweep {
     /// Reads the data and checks all that can be checked; nothing is written.
     pub fn prepare(mut study: Study, folder: &Path) -> Result<Sweep, Error> {
         let found = Record::find(folder)?;
-        let recording = format::read(&study.train.path, &study.train.options)?;
-        let test = study.test.as_ref();
-        let test = test.map(|test| format::read(&test.path, &test.options));
-        let test = test.transpose()?;
+        let (recording, pipeline) = study.train.read()?;
+        let test = match &study.test {
+            Some(test) => Some(pipeline.apply(&format::read(&test.path, &test.options)?)?),
+            None => None,
+        };
         let record = record(&study, &recording, test.as_ref());
         if let Some(found) = found {
             found.refuse_other(&record, &study, folder)?;
         }
         for cell in &mut study.cells {
-            let resolved = resolve(&cell.experiment, &recording, &study.train.path)?;
+            let resolved = cell.experiment.resolve(&recording);
+            let resolved = resolved.map_err(|error| error.of_file(&study.train.path))?;
             cell.experiment = resolved.experiment;
         }
         let jobs = jobs(&study, folder)?;
@@ -119,6 +124,7 @@ impl Sweep {
             record,
             study,
             recording,
+            pipeline,
             test,
             jobs,
         };
@@ -168,7 +174,7 @@ impl Sweep {
         }
         let cell = &self.study.cells[job.cell];
         let experiment = cell.with_seed(job.seed);
-        let resolved = resolve(&experiment, &self.recording, &self.study.train.path)?;
+        let resolved = self.resolve(&experiment)?;
         let task = Task {
             path: &self.folder.join(&job.folder),
             resolved: &resolved,
@@ -234,6 +240,12 @@ impl Sweep {
         Ok(first)
     }
 
+    fn resolve(&self, experiment: &Experiment) -> Result<Resolved, Error> {
+        let resolved = experiment.resolve(&self.recording);
+        let resolved = resolved.map_err(|error| error.of_file(&self.study.train.path))?;
+        Ok(resolved.prepared_by(self.pipeline.clone()))
+    }
+
     fn judged_by(&self) -> &Series {
         self.test.as_ref().unwrap_or(&self.recording)
     }
@@ -244,7 +256,7 @@ impl Sweep {
             return Ok(());
         };
         let experiment = &self.study.cells[job.cell].experiment;
-        let resolved = resolve(experiment, &self.recording, &self.study.train.path)?;
+        let resolved = self.resolve(experiment)?;
         let untrained = Trained::untrained(&resolved, &self.recording);
         let request = Request {
             other_starts: 0,
@@ -268,11 +280,6 @@ fn watch<'a>(
             false => Control::Continue,
         }
     }
-}
-
-fn resolve(experiment: &Experiment, recording: &Series, data: &Path) -> Result<Resolved, Error> {
-    let resolved = experiment.resolve(recording);
-    Ok(resolved.map_err(|error| error.of_file(data))?)
 }
 
 fn record(study: &Study, recording: &Series, test: Option<&Series>) -> Record {

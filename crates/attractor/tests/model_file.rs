@@ -51,6 +51,7 @@ fn sample(
         },
         start: Some(vec![1.0 / 3.0; dim_obs]),
         chosen: Some("last".into()),
+        prepare: "smooth gaussian:6; scale 0.1/3".parse().unwrap(),
     };
     Reconstruction {
         model: Model::new(architecture, theta.collect()),

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use attractor::Error;
-use attractor::format::{self, Column, Decimal, Delimiter, Header, ReadOptions};
+use attractor::format::{self, Column, Decimal, Delimiter, Header, Moment, Pattern, ReadOptions};
+use attractor::model_file::Reconstruction;
 use attractor::series::Series;
 use clap::{Args, ValueEnum};
 
@@ -20,6 +21,14 @@ pub(crate) struct Reading {
     /// Columns of states, by name or number from 1, with commas between [default: all others]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     state: Vec<Column>,
+    /// Channels by name or pattern, with commas between, as in `EEG *,Fp1`
+    #[arg(
+        long,
+        value_name = "PATTERNS",
+        value_delimiter = ',',
+        conflicts_with = "state"
+    )]
+    channels: Vec<Pattern>,
     /// Columns of external inputs, by name or number from 1, with commas between
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     input: Vec<Column>,
@@ -35,6 +44,18 @@ pub(crate) struct Reading {
     /// Whether the first row of a text table has titles
     #[arg(long)]
     header: Option<HeaderWord>,
+    /// Array of a file that has several, such as .npz, .mat and .h5
+    #[arg(long, value_name = "NAME")]
+    array: Option<String>,
+    /// Leave rows before this time out, or before this row, as in `row:1000`
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    from: Option<Moment>,
+    /// Leave rows from this time on out, or from this row on, as in `row:2000`
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    to: Option<Moment>,
+    /// Resample to this many rows per unit of time
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    rate: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -77,6 +98,11 @@ impl Reading {
         Ok(format::read(path, &self.options())?)
     }
 
+    /// Reads a file as the flags say, and prepares it as a model's training data were.
+    pub(crate) fn read_for(&self, model: &Reconstruction, path: &Path) -> Result<Series, Error> {
+        model.prepared(self.read(path)?)
+    }
+
     /// The flags as options of the library.
     pub(crate) fn options(&self) -> ReadOptions {
         self.options_over(ReadOptions::default())
@@ -92,6 +118,10 @@ impl Reading {
             dt: self.dt.or(under.dt),
             time: self.time.clone().or(under.time),
             state: columns(&self.state, under.state),
+            channels: match self.channels.as_slice() {
+                [] => under.channels,
+                given => given.to_vec(),
+            },
             input: columns(&self.input, under.input),
             trajectory: self.trajectory.clone().or(under.trajectory),
             delimiter: self
@@ -100,6 +130,10 @@ impl Reading {
                 .or(under.delimiter),
             decimal: self.decimal.map(DecimalWord::meaning).or(under.decimal),
             header: self.header.map(HeaderWord::meaning).or(under.header),
+            array: self.array.clone().or(under.array),
+            from: self.from.or(under.from),
+            to: self.to.or(under.to),
+            rate: self.rate.or(under.rate),
         }
     }
 }

@@ -14,6 +14,7 @@ mod line_search;
 mod list;
 mod lyapunov;
 mod measure;
+mod prepare;
 mod resume;
 mod simulate;
 mod sweep;
@@ -30,6 +31,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Convert(convert::Convert),
+    Prepare(Box<prepare::Prepare>),
     Inspect(inspect::Inspect),
     Embed(Box<embed::Embed>),
     List(list::List),
@@ -55,6 +57,7 @@ impl Verb {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
             Verb::Convert(convert) => convert.run(),
+            Verb::Prepare(prepare) => prepare.run(),
             Verb::Inspect(inspect) => inspect.run(out),
             Verb::Embed(embed) => embed.run(out),
             Verb::List(list) => list.run(out),

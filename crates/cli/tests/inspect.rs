@@ -84,7 +84,7 @@ fn the_eeg_test_set_is_the_training_set() {
         .find(|l| l.contains(": both recordings"))
         .unwrap();
     assert!(top.starts_with("problem") && top.ends_with("all 9640 rows are equal"));
-    assert!(findings.contains("of 64 channels; --channels all lists them"));
+    assert!(findings.contains("of 64 channels; --list all lists them"));
     assert_eq!(output.status.code(), Some(1));
 }
 

@@ -48,7 +48,20 @@ const TABLE: &[Adopted] = &[
         &["crates/core/src/simd.rs", "crates/core/src/simd/"],
         "vectors, with the instruction set chosen at run time",
     ),
-    adopt("flate2", TEXT_FORMATS, "compressed text"),
+    adopt(
+        "flate2",
+        &[
+            "crates/attractor/src/format/text.rs",
+            "crates/attractor/src/format/text/",
+            "crates/attractor/src/format/mat/element.rs",
+        ],
+        "compressed text and matrices",
+    ),
+    adopt(
+        "hdf5-reader",
+        &["crates/attractor/src/format/hdf5.rs"],
+        "HDF5 without C, in bounded memory",
+    ),
     adopt(
         "indicatif",
         &[
@@ -56,6 +69,11 @@ const TABLE: &[Adopted] = &[
             "crates/cli/src/verb/sweep/view.rs",
         ],
         "a bar that knows how much time is left",
+    ),
+    adopt(
+        "parquet",
+        &["crates/attractor/src/format/parquet.rs"],
+        "pages of Parquet tables, without Arrow",
     ),
     adopt(
         "rand_chacha",

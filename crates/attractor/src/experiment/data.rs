@@ -12,8 +12,12 @@
 use std::io;
 use std::path::{self, Path, PathBuf};
 
+use attractor_core::series::Series;
+
 use super::ExperimentError;
-use crate::format::{Column, Decimal, Delimiter, Header, ReadOptions};
+use crate::Error;
+use crate::format::{self, Column, Decimal, Delimiter, Header, Moment, Pattern, ReadOptions};
+use crate::pipeline::{Pipeline, PipelineError, Step};
 
 /// A recording and how it is read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,10 +26,12 @@ pub struct DataSource {
     pub path: PathBuf,
     /// How it is read.
     pub options: ReadOptions,
+    /// What is done to it then.
+    pub prepare: Pipeline,
 }
 
 /// Every key of the table.
-pub(super) const KEYS: [&str; 9] = [
+pub(super) const KEYS: [&str; 15] = [
     "path",
     "dt",
     "time",
@@ -35,6 +41,12 @@ pub(super) const KEYS: [&str; 9] = [
     "delimiter",
     "decimal",
     "header",
+    "channels",
+    "array",
+    "from",
+    "to",
+    "rate",
+    "prepare",
 ];
 
 const DELIMITERS: [(&str, Delimiter); 4] = [
@@ -67,8 +79,14 @@ impl DataSource {
     pub(crate) fn absolute(&self) -> io::Result<DataSource> {
         Ok(DataSource {
             path: path::absolute(&self.path)?,
-            options: self.options.clone(),
+            ..self.clone()
         })
+    }
+
+    /// The recording after what is done to it, and what is to be done to new data.
+    pub fn read(&self) -> Result<(Series, Pipeline), Error> {
+        let series = format::read(&self.path, &self.options)?;
+        Ok(self.prepare.fit(&series)?)
     }
 
     /// Everything that is not left to be detected, by key.
@@ -86,6 +104,18 @@ impl DataSource {
             ("delimiter", one(name(options.delimiter, &DELIMITERS))),
             ("decimal", one(name(options.decimal, &DECIMALS))),
             ("header", one(name(options.header, &HEADERS))),
+            (
+                "channels",
+                options.channels.iter().map(Pattern::to_string).collect(),
+            ),
+            ("array", one(options.array.clone())),
+            ("from", one(options.from.map(|m| m.to_string()))),
+            ("to", one(options.to.map(|m| m.to_string()))),
+            ("rate", one(options.rate.map(|rate| rate.to_string()))),
+            (
+                "prepare",
+                self.prepare.steps.iter().map(Step::to_string).collect(),
+            ),
         ];
         texts.retain(|(_, text)| !text.is_empty());
         texts
@@ -99,6 +129,17 @@ impl DataSource {
             ("dt", [dt]) => {
                 let dt = dt.parse().map_err(|_| "`dt` must be a number")?;
                 options.dt = Some(dt);
+            }
+            ("rate", [rate]) => {
+                let rate = rate.parse().map_err(|_| "`rate` must be a number")?;
+                options.rate = Some(rate);
+            }
+            ("from", [text]) => options.from = Some(moment(key, text)?),
+            ("to", [text]) => options.to = Some(moment(key, text)?),
+            ("array", [text]) => options.array = Some(text.clone()),
+            ("prepare", list) => self.prepare = pipeline(list)?,
+            ("channels", list) => {
+                options.channels = list.iter().map(|text| pattern(text)).collect()
             }
             ("time", [text]) => options.time = Some(column(text)),
             ("state", list) => options.state = list.iter().map(|text| column(text)).collect(),
@@ -127,6 +168,22 @@ fn word(column: &Column) -> String {
 fn column(text: &str) -> Column {
     let Ok(column) = text.parse();
     column
+}
+
+fn pattern(text: &str) -> Pattern {
+    let Ok(pattern) = text.parse();
+    pattern
+}
+
+/// Steps, each of which may itself be several with `;` between.
+pub(super) fn pipeline(list: &[String]) -> Result<Pipeline, String> {
+    let parsed = list.join(";").parse();
+    parsed.map_err(|error: PipelineError| error.to_string())
+}
+
+fn moment(key: &str, text: &str) -> Result<Moment, String> {
+    text.parse()
+        .map_err(|expected| format!("`{key}`: {expected}"))
 }
 
 fn name<T: Copy + PartialEq>(value: Option<T>, words: &[(&str, T)]) -> Option<String> {

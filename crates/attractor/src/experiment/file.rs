@@ -6,26 +6,32 @@
 //! data = "lorenz.npy"
 //! ```
 //!
-//! `data` may be a table as well, of a [`DataSource`].
+//! `data` may be a table as well, of a [`DataSource`]; `prepare`, a list of steps, may stand in it or before it.
 
 use std::fs;
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{DataSource, ExperimentError, Raw};
+use super::{DataSource, ExperimentError, Raw, data};
+use crate::pipeline::Pipeline;
 
 /// What an experiment file says.
 #[derive(Debug, Clone, Default)]
 pub struct ExperimentFile {
     /// The recording, if it names one.
     pub data: Option<DataSource>,
+    /// What is done to a recording that is named elsewhere.
+    pub prepare: Pipeline,
     /// The settings, with their lines.
     pub raw: Raw,
 }
 
 /// The key of the recording.
 pub(super) const DATA: &str = "data";
+
+/// The key of what is done to it, where that is not in its table.
+const PREPARE: &str = "prepare";
 
 impl ExperimentFile {
     /// Reads a file.
@@ -63,11 +69,19 @@ impl ExperimentFile {
                 })?);
                 continue;
             }
+            if name == PREPARE {
+                let steps = texts(name, value.get_ref()).and_then(|list| data::pipeline(&list));
+                file.prepare = steps.map_err(|reason| wrong(reason, at))?;
+                continue;
+            }
             let value = plain(value.get_ref()).ok_or_else(|| {
                 let kind = value.get_ref().type_str();
                 wrong(format!("`{name}` must be a single value, found {kind}"), at)
             })?;
             file.raw.push_line(name, &value, path, line(text, at));
+        }
+        if let Some(data) = file.data.as_mut().filter(|data| data.prepare.is_empty()) {
+            data.prepare = file.prepare.clone();
         }
         Ok(file)
     }
@@ -83,7 +97,7 @@ pub(super) fn data_table(data: &DataSource) -> String {
     let line = |(key, texts): (&str, Vec<String>)| {
         let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
         match words.as_slice() {
-            [_] if key == "dt" => format!("{key} = {}\n", texts[0]),
+            [_] if matches!(key, "dt" | "rate") => format!("{key} = {}\n", texts[0]),
             [word] => format!("{key} = {word}\n"),
             words => format!("{key} = [{}]\n", words.join(", ")),
         }
@@ -113,12 +127,16 @@ fn data_source(value: &DeValue<'_>, at: usize) -> Result<DataSource, (String, us
 }
 
 fn set_line(source: &mut DataSource, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+    source.set(key, &texts(key, value)?)
+}
+
+/// One or several words.
+fn texts(key: &str, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     let texts: Option<Vec<String>> = match value {
         DeValue::Array(list) => list.iter().map(|v| plain(v.get_ref())).collect(),
         single => plain(single).map(|text| vec![text]),
     };
-    let texts = texts.ok_or_else(|| format!("`{key}` must be a word or a list of words"))?;
-    source.set(key, &texts)
+    texts.ok_or_else(|| format!("`{key}` must be a word or a list of words"))
 }
 
 /// The value as a user would type it after a flag.
@@ -210,7 +228,7 @@ mod tests {
             );
             assert_eq!(
                 error.hint().unwrap(),
-                "keys of [data] are path, dt, time, state, input, trajectory, delimiter, decimal, header"
+                "keys of [data] are path, dt, time, state, input, trajectory, delimiter, decimal, header, channels, array, from, to, rate, prepare"
             );
         }
     }

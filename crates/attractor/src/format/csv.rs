@@ -23,5 +23,5 @@ Holds a whole series: names, units, step, gaps, trajectories and inputs are read
     extensions: &["csv", "csv.gz", "txt", "txt.gz", "dat"],
     read: |path, options| text::read(path, options, Preference::None),
     losses: |series| text::losses(series),
-    write: |series, extension, out| text::write(series, Delimiter::Comma, extension, out),
+    write: Some(|series, extension, out| text::write(series, Delimiter::Comma, extension, out)),
 };

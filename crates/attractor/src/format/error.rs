@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use attractor_core::inspect::count;
 use attractor_core::series::SeriesError;
 
-use super::FORMATS;
+use super::{FORMATS, Moment};
+use attractor_core::prepare::ResampleError;
 
 /// A file that cannot be read or written, and why.
 #[derive(Debug, thiserror::Error)]
@@ -229,6 +230,15 @@ pub enum Fault {
         #[source]
         fault: Box<Fault>,
     },
+    /// A file that belongs to this one is at fault.
+    #[error("{name}: {fault}")]
+    InFile {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        fault: Box<Fault>,
+    },
     /// Arrays of one file differ in width.
     #[error("array `{name}` has {}, `{first}` has {expected}", count(*found, "column"))]
     Widths {
@@ -241,6 +251,139 @@ pub enum Fault {
         /// Its columns.
         found: usize,
     },
+    /// The format is only read.
+    #[error("files of format {format} are read, not written")]
+    ReadOnly {
+        /// The format.
+        format: &'static str,
+    },
+    /// A column is no list of numbers.
+    #[error("a column of numbers expected, found {found} in column {column} (`{name}`)")]
+    ColumnType {
+        /// The column, from 1.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// What it holds.
+        found: String,
+    },
+    /// No array has the name asked for.
+    #[error("no array is named `{name}`")]
+    NoArray {
+        /// The name.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The array asked for is something else.
+    #[error("array `{name}` is a {kind}, not a table of numbers")]
+    NoTable {
+        /// Its name.
+        name: String,
+        /// What it is.
+        kind: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// No array is a table of numbers.
+    #[error("no array is a table of numbers: {}", known.join(", "))]
+    NoTables {
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// Several arrays could be meant.
+    #[error("several arrays could be meant")]
+    WhichArray {
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A library of another format says what is wrong.
+    #[error("this is no {format} file that can be read: {reason}")]
+    Foreign {
+        /// The format.
+        format: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+    /// A file that has to be converted.
+    #[error("files of {what} are not read")]
+    Convert {
+        /// What it is.
+        what: &'static str,
+        /// The line that converts it.
+        line: &'static str,
+    },
+    /// A field of a header is not what it must be.
+    #[error("{expected} expected as {field}{}, found `{found}`", of_signal(signal.as_deref()))]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// The signal that it describes.
+        signal: Option<String>,
+        /// What should stand there.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+    /// A file has more or fewer records than its header says.
+    #[error("{claimed} records of {size} bytes expected after the header, found {bytes} bytes ({} records)", bytes / size)]
+    Records {
+        /// Records that the header claims.
+        claimed: u64,
+        /// Bytes of a record.
+        size: u64,
+        /// Bytes that follow the header.
+        bytes: u64,
+    },
+    /// The ends of a signal's range give no scale.
+    #[error(
+        "signal `{signal}` has the {what} range {low} to {high}, by which nothing can be scaled"
+    )]
+    NoRange {
+        /// The signal.
+        signal: String,
+        /// Digital or physical.
+        what: &'static str,
+        /// One end.
+        low: f64,
+        /// The other.
+        high: f64,
+    },
+    /// A record of a file that may jump in time does not say when it starts.
+    #[error("record {record} does not say when it starts")]
+    NoOnset {
+        /// The record, from 1.
+        record: u64,
+    },
+    /// Signals do not fit into one table.
+    #[error("signals have different rates: {}", rates(groups))]
+    Rates {
+        /// Each rate with its signals.
+        groups: Vec<(f64, Vec<String>)>,
+    },
+    /// No channel matches a pattern.
+    #[error("no channel matches `{pattern}`")]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+        /// All names.
+        known: Vec<String>,
+    },
+    /// No row is left.
+    #[error("no row lies {}: times are {first} to {last}", between(from.as_ref(), to.as_ref()))]
+    NothingSelected {
+        /// The first row asked for.
+        from: Option<Moment>,
+        /// The first row not asked for.
+        to: Option<Moment>,
+        /// The earliest time.
+        first: f64,
+        /// The latest time.
+        last: f64,
+    },
+    /// Data cannot be resampled so.
+    #[error(transparent)]
+    Resample(#[from] ResampleError),
     /// The values form no series.
     #[error(transparent)]
     Series(#[from] SeriesError),
@@ -326,8 +469,17 @@ impl Fault {
             Fault::CannotHold { instead, .. } => {
                 return Some(format!("write to a file that ends in .{instead}"));
             }
+            Fault::NoArray { known, .. }
+            | Fault::NoTable { known, .. }
+            | Fault::WhichArray { known } => {
+                return Some(format!("name one with --array: {}", known.join(", ")));
+            }
+            Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
+            Fault::Rates { groups } => return Some(rates_hint(groups)),
+            Fault::NoMatch { known, .. } => return Some(column_hint(None, known)),
+            Fault::Resample(error) => return error.hint(),
             Fault::Series(error) => series_hint(error)?,
-            Fault::InArray { fault, .. } => return fault.hint(),
+            Fault::InArray { fault, .. } | Fault::InFile { fault, .. } => return fault.hint(),
             other => other.remedy()?,
         };
         Some(hint.to_string())
@@ -339,11 +491,20 @@ impl Fault {
             Fault::NotFound => "check the name and the folder",
             Fault::Directory => "name a file in it",
             Fault::Permission => "ask its owner, or copy it",
-            Fault::Corrupt { .. } | Fault::Truncated { .. } => "copy or download the file again",
+            Fault::Corrupt { .. } | Fault::Truncated { .. } | Fault::Records { .. } => {
+                "copy or download the file again"
+            }
+            Fault::NoTables { .. } => "save the array itself, as in save('x.mat', 'x')",
+            Fault::ReadOnly { .. } => "write to a file that ends in .csv",
+            Fault::NoRange { .. } => "leave the signal out: choose others with --channels",
+            Fault::NothingSelected { .. } => "--from and --to take times, or rows as in row:1000",
             Fault::Empty => "the file needs at least one row of numbers",
             Fault::Utf16 => "save it as UTF-8, as with `iconv -f UTF-16 -t UTF-8`",
             Fault::Ragged { .. } => "check the delimiter and decimal mark (--delimiter, --decimal)",
             Fault::NotNumber { .. } => NOT_NUMBER,
+            Fault::ColumnType { .. } => {
+                "choose columns with --state, or name the column of ids with --trajectory"
+            }
             Fault::Infinite { .. } => "leave the cell empty, or write NaN, if the value is missing",
             Fault::TwoRoles { .. } => "give each column one role",
             Fault::SameName { .. } => "rename one of them, or choose others with --state",
@@ -384,6 +545,38 @@ fn column(wanted: &str) -> String {
         Ok(number) => format!("number {number}"),
         Err(_) => format!("named `{wanted}`"),
     }
+}
+
+fn of_signal(signal: Option<&str>) -> String {
+    signal.map_or(String::new(), |signal| format!(" of signal `{signal}`"))
+}
+
+/// At most three names of each group.
+fn rates(groups: &[(f64, Vec<String>)]) -> String {
+    let group = |(rate, names): &(f64, Vec<String>)| {
+        let shown = names[..names.len().min(3)].join(", ");
+        let more = if names.len() > 3 { ", …" } else { "" };
+        format!("{rate} a unit of time ({shown}{more})")
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join(", ")
+}
+
+fn rates_hint(groups: &[(f64, Vec<String>)]) -> String {
+    let (fastest, names) = &groups[0];
+    format!(
+        "choose one group, as with --channels '{}', or resample all, as with --rate {fastest}",
+        names.join(",")
+    )
+}
+
+fn between(from: Option<&Moment>, to: Option<&Moment>) -> String {
+    let part = |word: &str, moment: Option<&Moment>| moment.map(|m| format!("{word} {m}"));
+    let parts = [part("from", from), part("before", to)];
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 fn series_hint(error: &SeriesError) -> Option<&'static str> {

@@ -38,7 +38,7 @@ Holds one trajectory without inputs and gaps; names, units, start and step get l
     extensions: &["npy"],
     read,
     losses,
-    write: |series, _, out| write_array(&series.trajectories()[0].x, series.dim_obs(), out),
+    write: Some(|series, _, out| write_array(&series.trajectories()[0].x, series.dim_obs(), out)),
 };
 
 /// A table of numbers in row-major order.

@@ -15,7 +15,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array};
-use super::{Fault, Format, ReadOptions, open};
+use super::{Fault, Format, ReadOptions, open, unpack};
 
 /// The format.
 pub(super) static NPZ: Format = Format {
@@ -33,7 +33,7 @@ Holds trajectories without inputs and gaps; channel names, units, starts and the
     extensions: &["npz"],
     read,
     losses,
-    write: |series, _, out| write(series, out),
+    write: Some(|series, _, out| write(series, out)),
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
@@ -43,7 +43,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
         return Err(Fault::Empty);
     }
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(zip_fault)?;
-    let entries = entries(&mut archive)?;
+    let entries = chosen(entries(&mut archive)?, options)?;
     let (_, first) = entries.first().ok_or(Fault::Empty)?;
     let names = names(&entries);
     let mut table = None;
@@ -78,6 +78,23 @@ fn entries<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<(usize, St
     Ok(entries)
 }
 
+/// All arrays, or the one that is asked for.
+fn chosen(
+    entries: Vec<(usize, String)>,
+    options: &ReadOptions,
+) -> Result<Vec<(usize, String)>, Fault> {
+    let Some(name) = &options.array else {
+        return Ok(entries);
+    };
+    match entries.iter().find(|entry| entry.1 == *name) {
+        Some(entry) => Ok(vec![entry.clone()]),
+        None => Err(Fault::NoArray {
+            name: name.clone(),
+            known: entries.into_iter().map(|entry| entry.1).collect(),
+        }),
+    }
+}
+
 /// The names of the trajectories. Placeholders, which the table clears, where NumPy made up the names.
 fn names(entries: &[(usize, String)]) -> Vec<String> {
     let made_up = |(i, (_, name)): (usize, &(usize, String))| *name == unnamed(i);
@@ -92,9 +109,10 @@ fn unnamed(trajectory: usize) -> String {
 }
 
 fn read_entry<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Array, Fault> {
-    let mut file = archive.by_index(index).map_err(zip_fault)?;
+    let file = archive.by_index(index).map_err(zip_fault)?;
+    let packed = file.compressed_size() as usize;
     // The archive's word on the length is not trusted: it may be a bomb.
-    Array::read(&mut file, None).map_err(|fault| match fault {
+    Array::read(&mut unpack::bounded(file, packed), None).map_err(|fault| match fault {
         Fault::Io(error) => corrupt(error),
         other => other,
     })

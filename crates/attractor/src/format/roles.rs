@@ -4,8 +4,8 @@
 //! 2. If no time column was named, the first one that is titled like time is it; with `dt` given it is left out.
 //! 3. If no trajectory column was named, one titled `trajectory` is it.
 //! 4. If no inputs were named, columns titled `input:…` are.
-//! 5. If no states were named, all other columns are, except an untitled first one, which is a row count as some
-//!    programs write it.
+//! 5. If no states were named, all other columns are, or those whose names match
+//!    the patterns given, except an untitled first one, which is a row count as some programs write it.
 
 use attractor_core::series::Channel;
 use attractor_core::settings::nearest;
@@ -76,6 +76,7 @@ impl Layout {
         claims.take_time(options);
         claims.take_trajectory(options);
         claims.take_inputs(options);
+        claims.take_matching(options)?;
         claims.take_states(options);
         let layout = claims.layout();
         layout.check_names()?;
@@ -181,8 +182,28 @@ impl<'a> Claims<'a> {
         }
     }
 
+    fn take_matching(&mut self, options: &ReadOptions) -> Result<(), Fault> {
+        for pattern in &options.channels {
+            let names = |i: &usize| pattern.matches(&name_of(*i, self.titles));
+            let matching: Vec<usize> = (0..self.titles.len()).filter(names).collect();
+            if matching.is_empty() {
+                let known = (0..self.titles.len()).map(|i| name_of(i, self.titles));
+                return Err(Fault::NoMatch {
+                    pattern: pattern.to_string(),
+                    known: known.collect(),
+                });
+            }
+            for i in matching {
+                if self.roles[i].is_none() && !self.skipped.contains(&i) {
+                    self.give(i, Role::State);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn take_states(&mut self, options: &ReadOptions) {
-        if options.state.is_empty() {
+        if options.state.is_empty() && options.channels.is_empty() {
             let counted = |i| i == 0 && is_row_count(self.titles);
             let rest: Vec<usize> = self.free().filter(|&i| !counted(i)).collect();
             rest.into_iter().for_each(|i| self.give(i, Role::State));

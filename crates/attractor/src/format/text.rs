@@ -24,7 +24,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::roles::{Layout, Slot};
 use super::table::Table;
-use super::{At, Decimal, Fault, Header, ReadOptions, open};
+use super::{At, Decimal, Fault, Header, ReadOptions, open, unpack};
 use dialect::Dialect;
 use title::Title;
 
@@ -60,7 +60,11 @@ pub(super) fn read(
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let mut source: Box<dyn Read> = match packed {
-        true => Box::new(Unpacked(MultiGzDecoder::new(BufReader::new(file)))),
+        true => {
+            let packed = file.metadata().map_or(0, |m| m.len()) as usize;
+            let stream = MultiGzDecoder::new(BufReader::new(file));
+            Box::new(Unpacked(unpack::bounded(stream, packed)))
+        }
         false => Box::new(file),
     };
     let mut sample = Vec::new();

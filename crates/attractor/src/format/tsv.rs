@@ -18,5 +18,5 @@ pub(super) static TSV: Format = Format {
     extensions: &["tsv", "tsv.gz", "tab"],
     read: |path, options| text::read(path, options, Preference::Tab),
     losses: |series| text::losses(series),
-    write: |series, extension, out| text::write(series, Delimiter::Tab, extension, out),
+    write: Some(|series, extension, out| text::write(series, Delimiter::Tab, extension, out)),
 };

@@ -6,6 +6,7 @@
 //! | `step` | JSON, `{"dt": 0.01, "unit": "s"}` |
 //! | `scaling` | JSON, `{"mean": […], "sd": […]}`: the model sees (x − mean)/sd |
 //! | `start` | JSON, the first row of the training data |
+//! | `prepare` | steps that data pass before, with `;` between |
 //! | `chosen` | which parameters of the training these are, such as `last` |
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,6 +16,7 @@ use attractor_core::series::{Channel, Scaling, Step};
 use serde_json::{Value, json};
 
 use super::ModelFault;
+use crate::pipeline::Pipeline;
 
 /// What is known of the data that a model was trained on.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,8 @@ pub struct Card {
     pub start: Option<Vec<f64>>,
     /// Which parameters of the training these are, in words.
     pub chosen: Option<String>,
+    /// What is done to a recording before it is scaled.
+    pub prepare: Pipeline,
 }
 
 impl Card {
@@ -44,6 +48,7 @@ impl Card {
             scaling: Scaling::identity(dim_obs),
             start: None,
             chosen: None,
+            prepare: Pipeline::default(),
         }
     }
 
@@ -70,6 +75,9 @@ impl Card {
         }
         if let Some(chosen) = &self.chosen {
             texts.insert("chosen", chosen.clone());
+        }
+        if !self.prepare.is_empty() {
+            texts.insert("prepare", self.prepare.to_string());
         }
         texts
     }
@@ -101,6 +109,7 @@ impl Card {
             .unwrap_or(blank.scaling),
             start: entry(texts, "start", &format!("{n} numbers"), |v| numbers(v, n))?,
             chosen: texts.get("chosen").cloned(),
+            prepare: pipeline(texts.get("prepare"))?,
         };
         card.refuse_twins()
     }
@@ -121,6 +130,14 @@ impl Card {
         }
         Ok(self)
     }
+}
+
+fn pipeline(text: Option<&String>) -> Result<Pipeline, ModelFault> {
+    let parsed = text.map_or(Ok(Pipeline::default()), |text| text.parse());
+    parsed.map_err(|_| ModelFault::Metadata {
+        key: "prepare",
+        expected: "steps such as `smooth gaussian:6; detrend`".into(),
+    })
 }
 
 /// The value under a key, if there is one.

@@ -58,7 +58,9 @@ impl Analyze {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let reconstruction = Run::open(&self.model)?.reconstruction;
         let data = self.data.as_ref();
-        let data = data.map(|path| self.reading.read(path)).transpose()?;
+        let data = data
+            .map(|path| self.reading.read_for(&reconstruction, path))
+            .transpose()?;
         if let Some(folder) = &self.tables {
             // A folder that cannot be made is a mistake to be told before the work.
             anatomy::prepare(folder)?;

@@ -20,26 +20,31 @@ use crate::reading::Reading;
 pub(crate) struct Convert {
     /// File to read
     #[arg(value_name = "IN")]
-    from: PathBuf,
+    source: PathBuf,
     /// File to write
     #[arg(value_name = "OUT")]
-    to: PathBuf,
+    target: PathBuf,
     #[command(flatten)]
     reading: Reading,
 }
 
 impl Convert {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        store::refuse_same(&self.from, &self.to)?;
-        format::refuse_unwritable(&self.to)?;
-        let series = self.reading.read(&self.from)?;
-        let lost = format::losses(&self.to, &series)?;
-        format::write(&self.to, &series)?;
+        store::refuse_same(&self.source, &self.target)?;
+        format::refuse_unwritable(&self.target)?;
+        let series = self.reading.read(&self.source)?;
+        let lost = format::losses(&self.target, &series)?;
+        format::write(&self.target, &series)?;
         let mut notes = io::stderr().lock();
         if !lost.is_empty() {
             writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
         }
-        writeln!(notes, "wrote {}: {}", summary(&series), self.to.display())?;
+        writeln!(
+            notes,
+            "wrote {}: {}",
+            summary(&series),
+            self.target.display()
+        )?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -66,7 +66,7 @@ impl Evaluate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let request = self.request()?;
         let run = Run::open(&self.model)?;
-        let data = self.reading.read(&self.data)?;
+        let data = self.reading.read_for(&run.reconstruction, &self.data)?;
         let folder = self.model.is_dir().then_some(self.model.as_path());
         let cache = Cache::of_user(folder);
         let evaluation = evaluate(&run.reconstruction, &data, &request, &cache)?;

@@ -40,7 +40,9 @@ impl Generate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let run = Run::open(&self.model)?;
         let data = self.data.as_ref();
-        let data = data.map(|path| self.reading.read(path)).transpose()?;
+        let data = data
+            .map(|path| self.reading.read_for(&run.reconstruction, path))
+            .transpose()?;
         if let Some(path) = &self.out {
             // A file that cannot be written is a mistake to be told before the work.
             format::refuse_unwritable(path)?;

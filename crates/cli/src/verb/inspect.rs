@@ -32,7 +32,7 @@ pub(crate) struct Inspect {
     window: usize,
     /// Which channels the table lists; a summary takes the place of more than 16
     #[arg(long, value_name = "WHICH", default_value = "some")]
-    channels: Listed,
+    list: Listed,
     /// Print a JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -79,7 +79,7 @@ impl Inspect {
             writeln!(out, "{}: {}", path.display(), text::comparison(comparison))?;
         }
         writeln!(out)?;
-        match self.channels {
+        match self.list {
             Listed::Some => text::short_table(inspection, out)?,
             Listed::All => text::full_table(inspection, out)?,
         }

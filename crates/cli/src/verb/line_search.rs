@@ -61,6 +61,7 @@ impl Search {
         let data = DataSource {
             path: self.data.clone(),
             options: self.reading.options_over(Default::default()),
+            ..DataSource::default()
         };
         let recording = format::read(&data.path, &data.options)?;
         let test = self

@@ -11,7 +11,6 @@ use attractor::Error;
 use attractor::experiment::{
     DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw, Resolved,
 };
-use attractor::format;
 use attractor::inspect::figure;
 use attractor::run::{RunFolder, Trained};
 use attractor::train::{Outcome, Plan};
@@ -59,14 +58,15 @@ pub(crate) struct Train {
 
 impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let (raw, of_file) = self.settings()?;
+        let (raw, file) = self.settings()?;
         let experiment = Experiment::check(&raw)?;
-        let data = self.data_source(of_file)?;
+        let data = self.data_source(file)?;
         let folder = RunFolder::check(&self.out)?;
-        let series = format::read(&data.path, &data.options)?;
+        let (series, pipeline) = data.read()?;
         let resolved = experiment
             .resolve(&series)
-            .map_err(|error| error.of_file(&data.path))?;
+            .map_err(|error| error.of_file(&data.path))?
+            .prepared_by(pipeline);
         let show = Show {
             json: self.json,
             quiet: self.quiet,
@@ -80,8 +80,8 @@ impl Train {
         show.after(&trained, &resolved, run.path(), out)
     }
 
-    /// The settings as written, and the recording of the file:  defaults < preset < file < `--set` < flags.
-    fn settings(&self) -> Result<(Raw, Option<DataSource>), ExperimentError> {
+    /// The settings as written, and the file:  defaults < preset < file < `--set` < flags.
+    fn settings(&self) -> Result<(Raw, ExperimentFile), ExperimentError> {
         let mut raw = Raw::default();
         if let Some(preset) = &self.preset {
             raw.preset(preset)?;
@@ -97,16 +97,21 @@ impl Train {
         for (name, text) in &self.flags.given {
             raw.push(name, text, Origin::Flag);
         }
-        Ok((raw, file.data))
+        Ok((raw, file))
     }
 
     /// The recording that was typed, else that of the file; it is read as the flags say, else as the file says.
-    fn data_source(&self, of_file: Option<DataSource>) -> Result<DataSource, ExperimentError> {
+    fn data_source(&self, file: ExperimentFile) -> Result<DataSource, ExperimentError> {
         let config = self.config.clone().unwrap_or_default();
-        let source = match (&self.data, of_file) {
-            (Some(path), of_file) => DataSource {
+        let source = match (&self.data, file.data) {
+            (Some(path), Some(of_file)) => DataSource {
                 path: path.clone(),
-                ..of_file.unwrap_or_default()
+                ..of_file
+            },
+            (Some(path), None) => DataSource {
+                path: path.clone(),
+                prepare: file.prepare,
+                ..DataSource::default()
             },
             (None, Some(source)) => source.found_from(&config)?,
             (None, None) => return Err(ExperimentError::NoData { path: config }),

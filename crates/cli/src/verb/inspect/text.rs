@@ -93,7 +93,7 @@ pub(super) fn short_table(inspection: &Inspection, out: &mut dyn Write) -> io::R
     write_table(&rows, out)?;
     writeln!(
         out,
-        "of {} channels; --channels all lists them",
+        "of {} channels; --list all lists them",
         inspection.channels.len()
     )
 }

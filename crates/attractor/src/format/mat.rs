@@ -1,0 +1,132 @@
+//! MATLAB's `.mat` files of version 5 (`save -v6`, `-v7`, and what SciPy writes), and 7.3, which is HDF5.
+//!
+//! ```text
+//! text (116 bytes)  subsystem (8)  version (2)  byte order (2)   element · element · …
+//! element = type (4)  size (4)  data, padded to 8 bytes;  or, for up to 4 bytes:  type (2)  size (2)  data (4)
+//! matrix  = flags, dimensions, name, real part[, imaginary part], each an element; a compressed element is a zlib stream
+//! ```
+//!
+//! A matrix is stored column after column and read as rows of time steps; a single row is one channel. The reader is our
+//! own: `matrw` 0.1 fails on files that SciPy writes, `matfile` 0.5 silently leaves out structs and texts, `mat5` 0.1 stops
+//! at the first text.
+
+mod element;
+
+use std::fs;
+use std::path::Path;
+
+use attractor_core::catalogue::{Entry, Kind};
+use attractor_core::series::Series;
+
+use super::npy::Array;
+use super::variables::{self, Variable};
+use super::{Fault, Format, ReadOptions, open};
+use element::{Head, Order};
+
+/// The format.
+pub(super) static MAT: Format = Format {
+    entry: Entry {
+        kind: Kind::Format,
+        id: "mat",
+        summary: "MATLAB file, versions 5 to 7 and 7.3; read only",
+        details: "\
+Reads a matrix of real numbers, one row a time step; a single row is one channel. Of several, the one with the most
+rows, or the one that --array names. Structs, cells, texts, sparse and complex matrices are listed, not read.
+Version 7.3 is HDF5.",
+        settings: &[],
+        references: &[],
+    },
+    extensions: &["mat"],
+    read,
+    losses: |_| Ok(Vec::new()),
+    write: None,
+};
+
+/// Bytes before the first element.
+const HEADER: usize = 128;
+
+/// What an HDF5 file starts with; MATLAB puts it behind a header of its own.
+const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
+
+fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
+    open(path)?;
+    let bytes = fs::read(path).map_err(Fault::from_io)?;
+    let is_hdf5 = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(HDF5));
+    if is_hdf5(0) || is_hdf5(512) {
+        return read_hdf5(path, options);
+    }
+    let order = check_header(&bytes)?;
+    let stored = element::stored(&bytes[HEADER..], order)?;
+    let all: Vec<Variable> = stored.iter().map(|stored| variable(&stored.head)).collect();
+    let chosen = &stored[variables::choose(&all, options)?];
+    variables::series(table(&chosen.head, chosen.values()?), options)
+}
+
+#[cfg(feature = "hdf5")]
+use super::hdf5::read_matlab as read_hdf5;
+
+#[cfg(not(feature = "hdf5"))]
+fn read_hdf5(_: &Path, _: &ReadOptions) -> Result<Series, Fault> {
+    Err(Fault::Convert {
+        what: "MATLAB 7.3, which are HDF5,",
+        line: "import h5py, numpy as np; np.save('x.npy', h5py.File('x.mat')['x'][()].T)",
+    })
+}
+
+/// The byte order that the header tells.
+fn check_header(bytes: &[u8]) -> Result<Order, Fault> {
+    if bytes.is_empty() {
+        return Err(Fault::Empty);
+    }
+    let mark = bytes.get(124..HEADER).ok_or(Fault::Truncated {
+        what: "header",
+        expected: HEADER as u64,
+        found: bytes.len() as u64,
+    })?;
+    match mark {
+        [0, 1, b'I', b'M'] => Ok(Order::Little),
+        [1, 0, b'M', b'I'] => Ok(Order::Big),
+        other => Err(Fault::Field {
+            field: "version and byte order",
+            signal: None,
+            expected: "MATLAB 5 (\\0\\x01IM)".to_string(),
+            found: other.escape_ascii().to_string(),
+        }),
+    }
+}
+
+fn variable(matrix: &Head) -> Variable {
+    Variable {
+        name: matrix.name.clone(),
+        kind: match (matrix.unreadable, shape(&matrix.dims)) {
+            (Some(kind), _) => Err(kind.to_string()),
+            (None, Some(shape)) => Ok(shape),
+            (None, None) => Err(format!("array of {} dimensions", matrix.dims.len())),
+        },
+    }
+}
+
+/// Rows and columns; a single row is one column.
+fn shape(dims: &[u64]) -> Option<[u64; 2]> {
+    match *dims {
+        [1, columns] => Some([columns, 1]),
+        [rows, columns] => Some([rows, columns]),
+        _ => None,
+    }
+}
+
+/// Values that are stored column after column, as a table.
+fn table(matrix: &Head, values: Vec<f64>) -> Array {
+    let shape = shape(&matrix.dims).expect("the array was chosen by its shape");
+    let [rows, columns] = shape.map(|n| n as usize);
+    match columns {
+        1 => Array { values, columns },
+        _ => {
+            let value = |i: usize| values[i % columns * rows + i / columns];
+            Array {
+                values: (0..rows * columns).map(value).collect(),
+                columns,
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Which rows of a file are used: from one moment up to another, at a rate of one's own.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use attractor_core::series::Series;
+
+use super::{Fault, ReadOptions};
+use attractor_core::prepare::resample;
+
+/// A place in a recording.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Moment {
+    /// By time, in the units of the recording.
+    Time(f64),
+    /// By the number of a row in its trajectory, from 1.
+    Row(usize),
+}
+
+/// What stands before the number of a row.
+const ROW: &str = "row:";
+
+impl FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Moment, String> {
+        let row = text.strip_prefix(ROW).map(str::parse);
+        let time = text.parse().ok().filter(|time: &f64| !time.is_nan());
+        match (row, time) {
+            (Some(Ok(row @ 1..)), _) => Ok(Moment::Row(row)),
+            (None, Some(time)) => Ok(Moment::Time(time)),
+            _ => Err("expected a time, or a row from 1 as in row:1000".to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Moment::Time(time) => write!(f, "{time}"),
+            Moment::Row(row) => write!(f, "{ROW}{row}"),
+        }
+    }
+}
+
+/// The rows that the options ask for.
+pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fault> {
+    let cut = match (options.from, options.to) {
+        (None, None) => series,
+        (from, to) => cut(&series, from, to)?,
+    };
+    match options.rate {
+        None => Ok(cut),
+        Some(rate) => Ok(resample(&cut, rate)?),
+    }
+}
+
+/// The rows of every trajectory from one moment up to another.
+pub(crate) fn cut(
+    series: &Series,
+    from: Option<Moment>,
+    to: Option<Moment>,
+) -> Result<Series, Fault> {
+    let parts = (0..series.trajectories().len()).map(|i| (i, rows(series, i, from, to)));
+    let kept = parts.filter(|(_, rows)| !rows.is_empty());
+    let kept: Vec<_> = kept.map(|(i, rows)| series.slice(i, rows)).collect();
+    match kept.is_empty() {
+        false => Ok(series.with(kept)?),
+        true => {
+            let all = 0..series.trajectories().len();
+            let last = |i| series.time_of(i, series.len_of(i) - 1);
+            Err(Fault::NothingSelected {
+                from,
+                to,
+                first: all
+                    .clone()
+                    .map(|i| series.time_of(i, 0))
+                    .fold(f64::MAX, f64::min),
+                last: all.map(last).fold(f64::MIN, f64::max),
+            })
+        }
+    }
+}
+
+fn rows(series: &Series, i: usize, from: Option<Moment>, to: Option<Moment>) -> Range<usize> {
+    let len = series.len_of(i);
+    let place = |moment: Moment| match moment {
+        Moment::Row(row) => (row - 1).min(len),
+        Moment::Time(time) => first_at(series, i, time),
+    };
+    let start = from.map_or(0, place);
+    start..to.map_or(len, place).max(start)
+}
+
+/// The first row that is not before a time. A millionth of a step earlier counts as that time, since times of rows are
+/// sums of rounded steps.
+fn first_at(series: &Series, i: usize, time: f64) -> usize {
+    let slack = 1e-6 * series.step().dt;
+    let (mut low, mut high) = (0, series.len_of(i));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match series.time_of(i, middle) < time - slack {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use attractor_core::series::{Channel, Gap, Step, Trajectory};
+
+    fn sample() -> Series {
+        let trajectory = Trajectory {
+            start: 2.0,
+            gaps: vec![Gap { row: 6, time: 5.0 }],
+            ..Trajectory::new((0..10).map(f64::from).collect())
+        };
+        let step = Step {
+            dt: 0.1,
+            unit: "s".into(),
+        };
+        Series::new(Channel::numbered("x", 1), vec![], step, vec![trajectory]).unwrap()
+    }
+
+    fn moment(text: &str) -> Option<Moment> {
+        Some(text.parse().unwrap())
+    }
+
+    #[test]
+    fn times_and_rows_choose_half_open_ranges() {
+        let x = |from, to| {
+            cut(&sample(), from, to).unwrap().trajectories()[0]
+                .x
+                .clone()
+        };
+        assert_eq!(x(moment("2.2"), moment("2.4")), [2.0, 3.0]);
+        assert_eq!(x(moment("2.45"), moment("5.05")), [5.0, 6.0]);
+        assert_eq!(x(moment("row:9"), None), [8.0, 9.0]);
+        assert_eq!(x(None, moment("row:2")), [0.0]);
+        assert_eq!(x(moment("-inf"), moment("inf")).len(), 10);
+        let late = cut(&sample(), moment("3"), None).unwrap();
+        assert_eq!(late.trajectories()[0].start, 5.0);
+        assert!(late.trajectories()[0].gaps.is_empty());
+    }
+
+    #[test]
+    fn nothing_left_is_told_with_the_times_that_there_are() {
+        let error = cut(&sample(), moment("9"), moment("10")).unwrap_err();
+        let said = "no row lies from 9 and before 10: times are 2 to 5.3";
+        assert!(error.to_string().starts_with(said), "{error}");
+        assert!(cut(&sample(), moment("row:11"), None).is_err());
+    }
+
+    #[test]
+    fn moments_are_read_back_as_printed() {
+        for text in ["1.5", "row:3", "-2", "inf"] {
+            assert_eq!(text.parse::<Moment>().unwrap().to_string(), text);
+        }
+        for text in ["row:0", "row:x", "abc", "NaN", ""] {
+            assert!(text.parse::<Moment>().is_err(), "{text}");
+        }
+    }
+}

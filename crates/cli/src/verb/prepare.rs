@@ -1,0 +1,147 @@
+//! `attractor prepare IN OUT --smooth gaussian:6 --standardize …`: a recording after some steps, in the order typed.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::format;
+use attractor::inspect::count;
+use attractor::pipeline::{Pipeline, Step};
+use attractor::store;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+use crate::reading::Reading;
+
+/// Smooth, filter, scale or cut a recording and write it to a file
+///
+/// Steps are done in the order in which they are typed, and a step may be repeated. `prepare = ["smooth gaussian:6", …]` in
+/// an experiment file does the same before a training, and is kept in the model file, so that new data pass the same way.
+#[derive(Debug, Args)]
+pub(crate) struct Prepare {
+    /// File to read
+    #[arg(value_name = "IN")]
+    source: PathBuf,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    target: PathBuf,
+    #[command(flatten)]
+    steps: Steps,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Prepare {
+    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        store::refuse_same(&self.source, &self.target)?;
+        format::refuse_unwritable(&self.target)?;
+        let series = self.reading.read(&self.source)?;
+        let (prepared, fitted) = self.steps.0.fit(&series)?;
+        let lost = format::losses(&self.target, &prepared)?;
+        format::write(&self.target, &prepared)?;
+        let mut notes = io::stderr().lock();
+        if !lost.is_empty() {
+            writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
+        }
+        if fitted != self.steps.0 {
+            writeln!(notes, "note: the same for other data is: {fitted}")?;
+        }
+        writeln!(
+            notes,
+            "wrote {}, {} after {}: {}",
+            count(prepared.total_len(), "row"),
+            count(prepared.dim_obs(), "channel"),
+            count(self.steps.0.steps.len(), "step"),
+            self.target.display()
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The steps, in the order typed.
+#[derive(Debug, Clone, Default)]
+struct Steps(Pipeline);
+
+/// A step's word, what it takes, and what it does.
+const WORDS: [(&str, &str, &str); 9] = [
+    (
+        "smooth",
+        "HOW",
+        "Smooth with `gaussian:SIGMA`, `hann:ROWS` or `hann:ROWS:padded`",
+    ),
+    (
+        "standardize",
+        "BY",
+        "Bring every channel to mean 0 and standard deviation 1, by n − 1 or, with `population`, by n",
+    ),
+    (
+        "scale",
+        "PAIRS",
+        "Shift and scale channels by MEAN/SPREAD each, with commas between",
+    ),
+    ("detrend", "", "Take the straight line out of every channel"),
+    (
+        "band-pass",
+        "LO:HI",
+        "Keep frequencies between two, in cycles per unit of time",
+    ),
+    ("low-pass", "F", "Keep frequencies below"),
+    ("high-pass", "F", "Keep frequencies above"),
+    ("notch", "F", "Take one frequency out"),
+    (
+        "cut",
+        "FROM:TO",
+        "Keep rows from one time up to another, or rows as in `row:1:row:1000`",
+    ),
+];
+
+impl Args for Steps {
+    fn augment_args(command: Command) -> Command {
+        let flag = |&(word, value, about): &(&'static str, &'static str, &'static str)| {
+            let flag = Arg::new(word).long(word).help(about).help_heading("Steps");
+            let flag = flag.action(ArgAction::Append);
+            match word {
+                "detrend" => flag.num_args(0).default_missing_value(""),
+                "standardize" => flag
+                    .value_name(value)
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value(""),
+                _ => flag.value_name(value).allow_hyphen_values(true),
+            }
+        };
+        command.args(WORDS.iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Steps::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Steps {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Steps, clap::Error> {
+        let mut found: Vec<(usize, Step)> = Vec::new();
+        for (word, _, _) in &WORDS {
+            let texts = matches.get_many::<String>(word).into_iter().flatten();
+            let places = matches.indices_of(word).into_iter().flatten();
+            for (place, text) in places.zip(texts) {
+                let step = format!("{word} {text}").parse();
+                let step = step.map_err(|error: attractor::pipeline::PipelineError| {
+                    clap::Error::raw(
+                        clap::error::ErrorKind::ValueValidation,
+                        format!("{error}\n"),
+                    )
+                })?;
+                found.push((place, step));
+            }
+        }
+        found.sort_by_key(|(place, _)| *place);
+        let steps = found.into_iter().map(|(_, step)| step).collect();
+        Ok(Steps(Pipeline { steps }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Steps::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
