@@ -10,6 +10,9 @@ use crate::command::{quietly, root, target};
 /// The pinned packages, relative to the root.
 const REQUIREMENTS: &str = "tests/python/requirements.txt";
 
+/// Packages whose own pins are passed over.
+const ALONE: &str = "tests/python/requirements-alone.txt";
+
 /// The environment variable through which tests learn which Python to call.
 pub(crate) const VARIABLE: &str = "ATTRACTOR_PYTHON";
 
@@ -24,7 +27,8 @@ pub(crate) fn prepare() -> Result<PathBuf, String> {
     } else {
         "bin/python"
     });
-    let wanted = fs::read(root().join(REQUIREMENTS)).map_err(|e| format!("{e}: {REQUIREMENTS}"))?;
+    let read = |name| fs::read(root().join(name)).map_err(|e| format!("{e}: {name}"));
+    let wanted = [read(REQUIREMENTS)?, read(ALONE)?].concat();
     let stamp = folder.join("installed.txt");
     if !is_fresh(&stamp, &wanted) {
         install(&folder, &interpreter)?;
@@ -46,7 +50,13 @@ fn install(folder: &Path, interpreter: &Path) -> Result<(), String> {
             .arg(folder),
     )
     .map_err(|told| format!("python3 -m venv: {told}"))?;
-    // Only wheels, few retries: a machine without network or wheels is to say so soon, not to compile SciPy.
+    pip_install(interpreter, &["-r", REQUIREMENTS])?;
+    pip_install(interpreter, &["--no-deps", "-r", ALONE])
+}
+
+/// Installs what a file lists. Only wheels, few retries: a machine without network or wheels is to say so soon, not to
+/// compile SciPy.
+fn pip_install(interpreter: &Path, what: &[&str]) -> Result<(), String> {
     let pip = [
         "-m",
         "pip",
@@ -54,12 +64,13 @@ fn install(folder: &Path, interpreter: &Path) -> Result<(), String> {
         "--quiet",
         "--disable-pip-version-check",
     ];
-    let limits = ["--only-binary=:all:", "--timeout=15", "--retries=1", "-r"];
+    let limits = ["--only-binary=:all:", "--timeout=15", "--retries=1"];
     let mut command = Command::new(interpreter);
     command
+        .current_dir(root())
         .args(pip)
         .args(limits)
-        .arg(root().join(REQUIREMENTS));
+        .args(what);
     quietly(&mut command).map_err(|told| format!("pip install: {told}"))?;
     Ok(())
 }
@@ -80,7 +91,8 @@ mod tests {
 
     #[test]
     fn packages_are_pinned() {
-        let requirements = fs::read_to_string(root().join(REQUIREMENTS)).unwrap();
+        let read = |name| fs::read_to_string(root().join(name)).unwrap();
+        let requirements = read(REQUIREMENTS) + &read(ALONE);
         let lines = requirements.lines().filter(|line| !line.starts_with('#'));
         assert!(lines.clone().count() >= 3);
         assert!(

@@ -182,61 +182,64 @@ fn missing_rows_are_left_out_and_said_so() {
     assert!(notes.contains("799 of 900 rows"), "{notes}");
 }
 
+/// What is asked, and what is part of the answer.
+const MISTAKES: [(&str, &str); 16] = [
+    ("embed flat.csv out.csv", "channel `x` is constant"),
+    (
+        "embed lorenz.csv out.csv --max-delay 400",
+        "needed, found 300",
+    ),
+    (
+        "embed lorenz.csv out.csv --theiler 200",
+        "needed, found 300",
+    ),
+    (
+        "embed lorenz.csv out.csv --channels w",
+        "no channel is named `w`",
+    ),
+    (
+        "embed lorenz.csv out.csv --channels x,1",
+        "channel `x` is chosen twice",
+    ),
+    (
+        "embed lorenz.csv out.csv --dims 3",
+        "--dims does not act on PECUZAL",
+    ),
+    (
+        "embed lorenz.csv out.csv --method delay",
+        "one channel is needed, found 3",
+    ),
+    (
+        "embed lorenz.csv lorenz.csv",
+        "the file to write is the one to read",
+    ),
+    ("embed lorenz.csv out.xyz", "xyz"),
+    ("lyapunov lorenz.csv", "one channel is needed, found 3"),
+    (
+        "lyapunov lorenz.csv --channels x --steps 500",
+        "--steps does not act on a recording",
+    ),
+    (
+        "lyapunov lorenz63 --dims 2:3",
+        "--dims does not act on a known system",
+    ),
+    ("lyapunov flat.csv", "channel `x` is constant"),
+    (
+        "lyapunov lorenz.csv --channels x --delay 200",
+        "needed, found 300",
+    ),
+    (
+        "lyapunov lorenz.csv --channels x --fit 1:1e300",
+        "expected A:B",
+    ),
+    ("lyapunov none.csv", "none.csv"),
+];
+
 #[test]
 fn mistakes_are_told_and_nothing_is_written() {
     let folder = lorenz(300);
     write(folder.path(), "flat.csv", (0..300).map(|_| "4".to_string()));
-    for (arguments, expected) in [
-        ("embed flat.csv out.csv", "channel `x` is constant"),
-        (
-            "embed lorenz.csv out.csv --max-delay 400",
-            "needed, found 300",
-        ),
-        (
-            "embed lorenz.csv out.csv --theiler 200",
-            "needed, found 300",
-        ),
-        (
-            "embed lorenz.csv out.csv --channels w",
-            "no channel is named `w`",
-        ),
-        (
-            "embed lorenz.csv out.csv --channels x,1",
-            "channel `x` is chosen twice",
-        ),
-        (
-            "embed lorenz.csv out.csv --dims 3",
-            "--dims does not act on PECUZAL",
-        ),
-        (
-            "embed lorenz.csv out.csv --method delay",
-            "one channel is needed, found 3",
-        ),
-        (
-            "embed lorenz.csv lorenz.csv",
-            "the file to write is the one to read",
-        ),
-        ("embed lorenz.csv out.xyz", "xyz"),
-        ("lyapunov lorenz.csv", "one channel is needed, found 3"),
-        (
-            "lyapunov lorenz.csv --channels x --steps 500",
-            "--steps does not act on a recording",
-        ),
-        (
-            "lyapunov lorenz63 --dims 2:3",
-            "--dims does not act on a known system",
-        ),
-        ("lyapunov flat.csv", "channel `x` is constant"),
-        (
-            "lyapunov lorenz.csv --channels x --delay 200",
-            "needed, found 300",
-        ),
-        (
-            "lyapunov lorenz.csv --channels x --fit 1:1e300",
-            "expected A:B",
-        ),
-        ("lyapunov none.csv", "none.csv"),
-    ] {
+    for (arguments, expected) in MISTAKES {
         let (out, complaint) = said(folder.path(), arguments, 2);
         assert!(
             complaint.contains(expected) && out.is_empty(),

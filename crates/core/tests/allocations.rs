@@ -1,8 +1,6 @@
 //! Training allocates as much for many updates as for few: the update loop allocates nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocation_counter::measure;
 use attractor_core::forcing::adaptive::Adaptation;
 use attractor_core::forcing::alpha::Estimator;
 use attractor_core::forcing::{Forcing, ForcingGradient};
@@ -15,39 +13,6 @@ use attractor_core::series::{Channel, Series, Step, Trajectory};
 use attractor_core::simd::Isa;
 use attractor_core::train::{self, Control, Epoch, Outcome, Plan, State};
 use attractor_core::windows::Windows;
-
-/// Counts what a thread allocates, and passes all on to the system.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that ends has no counter any more.
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-}
-
-// Only an allocator sees allocations, and its trait is unsafe; every call goes to the system's as it came.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A wave of four channels.
 fn series() -> Series {
@@ -88,11 +53,12 @@ fn plan(epochs: u64, adaptation: Option<Adaptation>) -> Plan {
 /// How often a training of so many epochs allocates.
 fn allocations(model: &Model, windows: &Windows, plan: &Plan) -> u64 {
     let from = State::new(model, plan);
-    let before = COUNT.get();
     let mut watch = |_: &Epoch, _: &State| Control::Continue;
-    let outcome = train::train(plan, windows, model.architecture(), from, &mut watch);
-    assert!(matches!(outcome, Outcome::Finished(_)));
-    COUNT.get() - before
+    let counted = measure(|| {
+        let outcome = train::train(plan, windows, model.architecture(), from, &mut watch);
+        assert!(matches!(outcome, Outcome::Finished(_)));
+    });
+    counted.count_total
 }
 
 #[test]

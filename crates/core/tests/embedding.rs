@@ -360,11 +360,11 @@ fn noise_has_no_straight_region() {
     );
 }
 
-/// The scalar series behind the paper's ECG: its files hold s(t + τ) for τ = 0, 20, 68, 55, 10 in rows of f64.
+/// The scalar series behind the paper's ECG: its files hold s(t + τ) for τ = 0, 20, 68, 55, 10, one column after the other in f64.
 fn ecg() -> Option<Vec<f64>> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let folder = PathBuf::from(env::var_os("ATTRACTOR_DATA").unwrap_or(default.into()));
-    let rows = |name: &str| -> Option<Vec<f64>> {
+    let columns = |name: &str| -> Option<Vec<f64>> {
         let bytes = fs::read(folder.join(name)).ok()?;
         let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
         let values = bytes[header..].chunks_exact(8);
@@ -374,13 +374,11 @@ fn ecg() -> Option<Vec<f64>> {
                 .collect(),
         )
     };
-    let (train, test) = (
-        rows("ECG_pecuzal_5d_train.npy")?,
-        rows("ECG_pecuzal_5d_test.npy")?,
-    );
-    let mut s = channel(&[train, test.clone()].concat(), 5, 0);
-    s.extend(&channel(&test, 5, 2)[100_000 - 68..]);
-    Some(s)
+    let train = columns("ECG_pecuzal_5d_train.npy")?;
+    let test = columns("ECG_pecuzal_5d_test.npy")?;
+    let n = test.len() / 5;
+    // The third column ends 68 rows later than the first.
+    Some([&train[..n], &test[..n], &test[3 * n - 68..3 * n]].concat())
 }
 
 #[test]

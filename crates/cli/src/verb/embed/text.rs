@@ -51,8 +51,10 @@ fn write_cycles(embedded: &Embedded, found: &Pecuzal, out: &mut dyn Write) -> io
 }
 
 fn cycle_rows(embedded: &Embedded, number: usize, cycle: &Cycle) -> Vec<[String; 6]> {
-    let of_curve = |curve| candidates(curve).map(move |candidate| (curve, candidate));
-    let mut all: Vec<(&Curve, &Candidate)> = cycle.curves.iter().flat_map(of_curve).collect();
+    let mut all: Vec<(&Curve, &Candidate)> = Vec::new();
+    for curve in &cycle.curves {
+        all.extend(curve.candidates.iter().map(|candidate| (curve, candidate)));
+    }
     all.sort_by(|a, b| a.1.decrease.total_cmp(&b.1.decrease));
     let left = all.len().saturating_sub(LISTED);
     let mut rows: Vec<[String; 6]> = all
@@ -76,21 +78,12 @@ fn cycle_rows(embedded: &Embedded, number: usize, cycle: &Cycle) -> Vec<[String;
         })
         .collect();
     if left > 0 {
-        let more = format!("{left} more in --json");
-        rows.push([
-            number.to_string(),
-            more,
-            String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-        ]);
+        let mut row = [const { String::new() }; 6];
+        row[0] = number.to_string();
+        row[1] = format!("{left} more in --json");
+        rows.push(row);
     }
     rows
-}
-
-fn candidates(curve: &Curve) -> impl Iterator<Item = &Candidate> {
-    curve.candidates.iter()
 }
 
 /// Rows of the table of mutual information, at most.
