@@ -253,7 +253,7 @@ impl ExperimentError {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
             }),
-            ExperimentError::Interval(_) => Some("give the steps with `--interval`".into()),
+            ExperimentError::Interval(_) => Some("give the steps with `--interval`, without `--set interval-from=data`".into()),
             ExperimentError::Architecture(error) => error.hint(),
             ExperimentError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
                 0 | 1 => None,
@@ -382,14 +382,15 @@ impl Experiment {
         Experiment { settings }
     }
 
-    /// Where sparse forcing has the interval 0, the predictability time of the data in its place.
+    /// Where sparse forcing takes its interval from the data, their predictability time in its place.
     fn with_interval(self, series: &Series) -> Result<Experiment, ExperimentError> {
         let is_sparse = self.settings.choice("forcing") == "stf";
-        if !is_sparse || self.settings.integer("interval") > 0 {
+        if !is_sparse || self.settings.choice("interval-from") == "setting" {
             return Ok(self);
         }
         let rows = recording_exponent::predictability(series).map_err(ExperimentError::Interval)?;
-        Ok(self.with("interval", &rows.to_string()))
+        let found = self.with("interval", &rows.to_string());
+        Ok(found.with("interval-from", "setting"))
     }
 
     fn model(&self) -> &'static ModelInfo {

@@ -98,8 +98,14 @@ pub static SETTINGS: &[Setting] = &[
     setting(
         "interval",
         "16",
-        up_to(0, 1_000_000_000),
-        "Steps between sparse forcings; 0 takes the predictability time ln 2/λ of the first channel",
+        up_to(1, 1_000_000_000),
+        "Steps between sparse forcings",
+    ),
+    setting(
+        "interval-from",
+        "setting",
+        Domain::Choice(&["setting", "data"]),
+        "Whether the interval is set or is the predictability time ln 2/λ of the data's first channel",
     ),
     setting(
         "forcing-gradient",
@@ -277,6 +283,7 @@ pub(super) static DEPENDENCES: &[Dependence] = &[
     depends("decay", "forcing", is_adaptive),
     depends("every", "forcing", is_adaptive),
     depends("interval", "forcing", |v| v == Value::Choice("stf")),
+    depends("interval-from", "forcing", |v| v == Value::Choice("stf")),
     depends("forcing-gradient", "forcing", |v| {
         v != Value::Choice("none")
     }),
