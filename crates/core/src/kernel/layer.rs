@@ -29,7 +29,7 @@ enum Weights {
         w1t: Packed,
         w2t: Packed,
         /// W2 and W1ᵀ, a unit a row, for the pull-back through open units alone.
-        rows: Option<[UnitRows; 2]>,
+        rows: Option<Box<[UnitRows; 2]>>,
     },
 }
 
@@ -64,7 +64,7 @@ impl Layer {
             && self.dim <= MOST_LATENT
         {
             let blank = UnitRows::new(self.dim, self.hidden);
-            *rows = Some([blank.clone(), blank]);
+            *rows = Some(Box::new([blank.clone(), blank]));
         }
         self
     }
@@ -113,7 +113,7 @@ impl Layer {
                 w2t,
                 rows,
             } => {
-                if let Some([w2_units, w1_units]) = rows {
+                if let Some([w2_units, w1_units]) = rows.as_deref_mut() {
                     w2_units.fill(&w2);
                     w1_units.fill(|l, m| w1(m, l));
                 }

@@ -152,16 +152,16 @@ impl<P: Lanes> OpenUnits<P> {
         let (mut open, mut of) = ([0; 2], 0);
         for values in steps.step_by(COUNTED) {
             of += GROUP * values.len();
-            for group in 0..P::WIDTH / GROUP {
+            for (group, open) in open.iter_mut().enumerate().take(P::WIDTH / GROUP) {
                 let masks = values.iter().map(
                     #[inline(always)]
                     |value| is_open(value.load_group(simd, group)).to_bitmask(),
                 );
-                open[group] += masks.map(u64::count_ones).sum::<u32>() as usize;
+                *open += masks.map(u64::count_ones).sum::<u32>() as usize;
             }
         }
-        for group in 0..P::WIDTH / GROUP {
-            self.groups[group] = (open[group] as f64) < FEW * of as f64;
+        for (group, open) in open.into_iter().enumerate().take(P::WIDTH / GROUP) {
+            self.groups[group] = (open as f64) < FEW * of as f64;
             self.sums[group].fill(Lanes8::ZERO);
         }
     }
