@@ -321,9 +321,10 @@ impl Experiment {
         };
         let architecture =
             Architecture::new(self.model(), dims, self.observation(), series.dim_obs())?;
+        refuse_large(series, LARGEST_RAW)?;
         refuse_over_smoothing(series, self.settings.real("smooth"))?;
         let data = Prepared::new(series, &self.settings).map_err(ExperimentError::Split)?;
-        refuse_large(&data.series)?;
+        refuse_large(&data.series, LARGEST)?;
         let window = self.settings.integer("window");
         let share = self.settings.real("least-observed");
         let windows = Windows::with_share(&data.series, window, share)?;
@@ -509,11 +510,14 @@ pub fn isa(name: &'static str) -> Result<Isa, ExperimentError> {
 /// Squares of values beyond this are beyond single precision.
 const LARGEST: f64 = 1e18;
 
-/// Names the largest of the values that are too large.
-fn refuse_large(series: &Series) -> Result<(), ExperimentError> {
+/// Squares of values beyond this are beyond double precision, so that they have no spread.
+const LARGEST_RAW: f64 = 1e150;
+
+/// Names the largest of the values that are beyond a limit.
+fn refuse_large(series: &Series, limit: f64) -> Result<(), ExperimentError> {
     let columns = |values: &'_ [f64], channels: &'_ [Channel]| -> Option<(f64, String)> {
         let size = |i: &usize| values[*i].abs();
-        let large = (0..values.len()).filter(|i| size(i) > LARGEST);
+        let large = (0..values.len()).filter(|i| size(i) > limit);
         let largest = large.max_by(|i, j| size(i).total_cmp(&size(j)))?;
         let channel = &channels[largest % channels.len()];
         Some((values[largest], channel.name.clone()))
@@ -669,6 +673,13 @@ mod tests {
             large.to_string(),
             "channel `x2` reaches 1e30, too large for training in single precision"
         );
+        // Standardising does not help where the squares are not finite.
+        let wave = |i: i32| 1e300 * f64::from(i).sin();
+        let huge = Series::from_rows((0..600).map(wave).collect(), 2, 1.0).unwrap();
+        let huge = check(&[("window", "5", Origin::Flag)])
+            .unwrap()
+            .resolve(&huge);
+        assert!(matches!(huge, Err(ExperimentError::TooLarge { .. })));
         // A Gaussian of 25 rows reaches over 8·25 + 1.
         let smooth = |sigma| {
             check(&[

@@ -191,6 +191,16 @@ fn what_cannot_be_compared_is_a_mistake() {
         "holes.csv",
         "`x2` of the generated series is missing in row 58",
     );
+    table(
+        folder.path(),
+        "huge.csv",
+        numbers(|t| format!("{}e300,{},{}", t % 7, t % 13, t % 11)),
+    );
+    refused(
+        "huge.csv",
+        "constant.csv",
+        "`x1` of the truth reaches 6e300, too large to be measured\nhint: give",
+    );
 }
 
 #[test]
