@@ -675,6 +675,28 @@ mod tests {
     }
 
     #[test]
+    fn smoothing_wider_than_the_data_is_refused() {
+        // A Gaussian of 25 rows reaches over 8·25 + 1.
+        let smooth = |sigma| {
+            check(&[
+                ("smooth", sigma, Origin::Flag),
+                ("window", "5", Origin::Flag),
+            ])
+        };
+        assert!(smooth("25").unwrap().resolve(&series(201, 1)).is_ok());
+        let wide = smooth("25")
+            .unwrap()
+            .resolve(&series(200, 1))
+            .err()
+            .unwrap();
+        assert_eq!(
+            wide.to_string(),
+            "smoothing over 201 rows needs as many without a gap, the longest stretch has 200"
+        );
+        assert_eq!(wide.hint().unwrap(), "use `--smooth 24` or less");
+    }
+
+    #[test]
     fn data_that_do_not_fit_are_refused() {
         let experiment = |name, text| check(&[(name, text, Origin::Flag)]).unwrap();
         let long = experiment("window", "20").resolve(&series(20, 2));
@@ -709,24 +731,6 @@ mod tests {
             .unwrap()
             .resolve(&huge);
         assert!(matches!(huge, Err(ExperimentError::TooLarge { .. })));
-        // A Gaussian of 25 rows reaches over 8·25 + 1.
-        let smooth = |sigma| {
-            check(&[
-                ("smooth", sigma, Origin::Flag),
-                ("window", "5", Origin::Flag),
-            ])
-        };
-        assert!(smooth("25").unwrap().resolve(&series(201, 1)).is_ok());
-        let wide = smooth("25")
-            .unwrap()
-            .resolve(&series(200, 1))
-            .err()
-            .unwrap();
-        assert_eq!(
-            wide.to_string(),
-            "smoothing over 201 rows needs as many without a gap, the longest stretch has 200"
-        );
-        assert_eq!(wide.hint().unwrap(), "use `--smooth 24` or less");
         // 65536 windows of 101 rows, 2 · 65536 numbers and more a row: above 3 TiB.
         let greedy = check(&[
             ("batch", "65536", Origin::Flag),
