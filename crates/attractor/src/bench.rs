@@ -1,6 +1,12 @@
 //! How long one update takes, for the sizes of the paper's four experiments: the median over blocks of updates, the
 //! first of which is not counted.
+//!
+//! The clock rate of a machine changes within seconds, so two programs can only be compared when they take short turns:
+//! [`beside_gtf`] lets another forcing and GTF make a block each, in turns, and [`paced`] lets the caller say when the
+//! next block is made.
 
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use attractor_core::series::{Scaling, Series};
@@ -91,27 +97,71 @@ const fn workload(
 /// Updates a block.
 const BLOCK: usize = 20;
 
+/// What happens between blocks: it gets the seconds per update of the last one, none before the first.
+type Pace<'a> = dyn FnMut(Option<f64>) -> Control + Send + 'a;
+
 /// Measures one workload, on smooth synthetic data unless there are others.
 pub fn measure(
     workload: &Workload,
     measuring: &Measuring,
     data: Option<&Series>,
 ) -> Result<Timing, Error> {
+    let mut seconds = Vec::with_capacity(measuring.blocks());
+    let mut pace = |taken| {
+        seconds.extend(taken);
+        enough(&seconds, measuring)
+    };
+    let timing = paced(workload, measuring, data, &mut pace)?;
+    Ok(timing.of(seconds))
+}
+
+/// Measures one workload and the same with GTF, in turns of one block; also the median ratio of two turns.
+pub fn beside_gtf(
+    workload: &Workload,
+    measuring: &Measuring,
+    data: Option<&Series>,
+) -> Result<(Timing, Timing, f64), Error> {
+    let gtf = Measuring {
+        forcing: "gtf".to_string(),
+        ..measuring.clone()
+    };
+    let (to_gtf, from_asked) = channel();
+    let (to_asked, from_gtf) = channel();
+    let (asked, gtf) = thread::scope(|scope| {
+        let other = scope.spawn(move || {
+            let baton = Baton(to_asked, from_asked);
+            in_turns(workload, &gtf, data, baton, true)
+        });
+        let asked = in_turns(workload, measuring, data, Baton(to_gtf, from_gtf), false);
+        (asked, other.join().expect("a measurement does not panic"))
+    });
+    let ((asked, asked_seconds), (gtf, gtf_seconds)) = (asked?, gtf?);
+    let ratios = asked_seconds.iter().zip(&gtf_seconds).map(|(a, g)| a / g);
+    let ratio = median(ratios.collect());
+    Ok((asked.of(asked_seconds), gtf.of(gtf_seconds), ratio))
+}
+
+/// Makes blocks of one workload for as long as `pace` wants them. The timing has the sizes, and no times.
+pub fn paced(
+    workload: &Workload,
+    measuring: &Measuring,
+    data: Option<&Series>,
+    pace: &mut Pace<'_>,
+) -> Result<Timing, Error> {
     let synthetic = data.is_none().then(|| smooth(workload.observed));
     let series = data
         .or(synthetic.as_ref())
         .expect("one of the two is there");
-    let blocks = measuring.updates.div_ceil(BLOCK).max(1);
     let resolved = experiment(workload, measuring)?.resolve(series)?;
     let mut clock = Clock {
         warm_up: measuring.warm_up,
-        wanted: blocks,
         begun: Instant::now(),
         last: None,
-        blocks: Vec::with_capacity(blocks),
+        blocks: 0,
+        pace,
     };
     let trained = Trained::from_start(&resolved, series, &mut clock)?;
-    if clock.blocks.is_empty() {
+    if clock.blocks == 0 {
         let update = trained.outcome.state().update;
         return Err(RunError::Diverged { update }.into());
     }
@@ -125,9 +175,59 @@ pub fn measure(
         forcing: measuring.forcing.clone(),
         alpha_estimator: (resolved.plan.adaptation.is_some())
             .then(|| measuring.alpha_estimator.clone()),
-        updates: clock.blocks.len() * BLOCK,
-        seconds_per_update: median(clock.blocks) / BLOCK as f64,
+        updates: 0,
+        seconds_per_update: f64::NAN,
     })
+}
+
+impl Measuring {
+    fn blocks(&self) -> usize {
+        self.updates.div_ceil(BLOCK).max(1)
+    }
+}
+
+impl Timing {
+    /// The same with the seconds per update of some blocks.
+    fn of(self, blocks: Vec<f64>) -> Timing {
+        Timing {
+            updates: blocks.len() * BLOCK,
+            seconds_per_update: median(blocks),
+            ..self
+        }
+    }
+}
+
+fn enough(blocks: &[f64], measuring: &Measuring) -> Control {
+    if blocks.len() == measuring.blocks() {
+        Control::Stop
+    } else {
+        Control::Continue
+    }
+}
+
+/// The right to make the next block: to hand it over, and to wait for it.
+struct Baton(Sender<()>, Receiver<()>);
+
+/// The blocks of one of two measurements that take turns. The one that is not `first` says when it is warm, and waits.
+fn in_turns(
+    workload: &Workload,
+    measuring: &Measuring,
+    data: Option<&Series>,
+    Baton(hand_over, wait): Baton,
+    first: bool,
+) -> Result<(Timing, Vec<f64>), Error> {
+    let mut seconds = Vec::with_capacity(measuring.blocks());
+    let told = &mut seconds;
+    let mut pace = move |taken: Option<f64>| {
+        told.extend(taken);
+        let handed = (first && taken.is_none()) || hand_over.send(()).is_ok();
+        match enough(told, measuring) {
+            Control::Continue if handed && wait.recv().is_ok() => Control::Continue,
+            _ => Control::Stop,
+        }
+    };
+    let timing = paced(workload, measuring, data, &mut pace)?;
+    Ok((timing, seconds))
 }
 
 fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, Error> {
@@ -152,27 +252,25 @@ fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, 
     Ok(Experiment::check(&raw)?)
 }
 
-/// Notes how long blocks take, from the end of the warm-up and of the first block on, until there are enough.
-#[derive(Debug)]
-struct Clock {
+/// Tells how long blocks take, from the end of the warm-up and of the first block on.
+struct Clock<'a, 'p> {
     warm_up: Duration,
-    wanted: usize,
     begun: Instant,
     last: Option<Instant>,
-    blocks: Vec<f64>,
+    blocks: usize,
+    pace: &'a mut Pace<'p>,
 }
 
-impl Watch for Clock {
+impl Watch for Clock<'_, '_> {
     fn epoch(&mut self, _: &Epoch, _: &State) -> Control {
-        let now = Instant::now();
-        let taken = self.last.map(|last| now - last);
-        self.blocks.extend(taken.map(|taken| taken.as_secs_f64()));
-        self.last = (now - self.begun >= self.warm_up).then_some(now);
-        if self.blocks.len() == self.wanted {
-            Control::Stop
-        } else {
-            Control::Continue
+        let taken = (self.last).map(|last| last.elapsed().as_secs_f64() / BLOCK as f64);
+        if taken.is_none() && self.begun.elapsed() < self.warm_up {
+            return Control::Continue;
         }
+        self.blocks += usize::from(taken.is_some());
+        let control = (self.pace)(taken);
+        self.last = Some(Instant::now());
+        control
     }
 }
 
@@ -223,5 +321,22 @@ mod tests {
         let timing = measure(&WORKLOADS[0], &measuring, None).unwrap();
         assert_eq!((timing.updates, timing.threads), (40, 1));
         assert!(timing.seconds_per_update > 0.0);
+    }
+
+    #[test]
+    fn two_forcings_take_turns() {
+        let measuring = Measuring {
+            updates: 60,
+            threads: 1,
+            isa: "auto".into(),
+            forcing: "agtf".into(),
+            alpha_estimator: "arithmetic-mean".into(),
+            warm_up: Duration::ZERO,
+        };
+        let (asked, gtf, ratio) = beside_gtf(&WORKLOADS[0], &measuring, None).unwrap();
+        assert_eq!((asked.forcing.as_str(), asked.updates), ("agtf", 60));
+        // GTF goes first; the other stops first.
+        assert_eq!((gtf.forcing.as_str(), gtf.updates), ("gtf", 60));
+        assert!(ratio > 0.0);
     }
 }

@@ -10,8 +10,7 @@ use attractor_core::embed::{
     Coordinate, EmbedError, coordinate_name, embed_series, first_delay, suggested_theiler,
 };
 use attractor_core::measure::Rows;
-use attractor_core::series::{Series, Trajectory};
-use attractor_core::settings::nearest;
+use attractor_core::series::Series;
 use serde_json::{Value, json};
 
 /// Raised when a field is renamed or removed.
@@ -93,20 +92,6 @@ pub enum EmbeddingError {
         /// Its name.
         name: String,
     },
-    /// No channel has this name or number.
-    #[error("no channel is named `{name}`")]
-    UnknownChannel {
-        /// What was typed.
-        name: String,
-        /// The most similar name.
-        near: Option<String>,
-    },
-    /// A channel is chosen twice.
-    #[error("channel `{name}` is chosen twice")]
-    Twice {
-        /// Its name.
-        name: String,
-    },
     /// One channel is needed.
     #[error("one channel is needed, found {found}")]
     SeveralChannels {
@@ -139,10 +124,6 @@ impl EmbeddingError {
             EmbeddingError::Constant { .. } => {
                 Some("choose the channels that vary with --channels".to_string())
             }
-            EmbeddingError::UnknownChannel { near, .. } => {
-                near.as_ref().map(|near| format!("did you mean `{near}`?"))
-            }
-            EmbeddingError::Twice { .. } => Some("name it once".to_string()),
             EmbeddingError::SeveralChannels { .. } => {
                 Some("choose one with --channels".to_string())
             }
@@ -153,54 +134,6 @@ impl EmbeddingError {
             EmbeddingError::Values(error) => error.hint(),
         }
     }
-}
-
-/// The channels of a recording with some names, or numbers from 1, in this order.
-pub fn select(series: &Series, names: &[String]) -> Result<Series, EmbeddingError> {
-    if names.is_empty() {
-        return Ok(series.clone());
-    }
-    let chosen = names.iter().map(|name| find(series, name));
-    let chosen = chosen.collect::<Result<Vec<usize>, _>>()?;
-    let channels = chosen.iter().map(|&i| series.channels()[i].clone());
-    let channels: Vec<_> = channels.collect();
-    if let Some(i) = (1..chosen.len()).find(|&i| chosen[..i].contains(&chosen[i])) {
-        let name = channels[i].name.clone();
-        return Err(EmbeddingError::Twice { name });
-    }
-    let (n, inputs) = (series.dim_obs(), series.inputs().to_vec());
-    let pick = |t: &Trajectory| Trajectory {
-        x: t.x
-            .chunks_exact(n)
-            .flat_map(|row| chosen.iter().map(|&i| row[i]))
-            .collect(),
-        ..t.clone()
-    };
-    let picked = series.trajectories().iter().map(pick).collect();
-    let made = Series::new(channels, inputs, series.step().clone(), picked);
-    made.map_err(|_| {
-        // Only a channel without any value can be at fault.
-        let (needed, found) = (2, 0);
-        EmbedError::TooShort { needed, found }.into()
-    })
-}
-
-fn find(series: &Series, name: &str) -> Result<usize, EmbeddingError> {
-    let names = || series.channels().iter().map(|c| c.name.as_str());
-    let by_number = || {
-        let number: usize = name.parse().ok()?;
-        (1..=series.dim_obs()).contains(&number).then(|| number - 1)
-    };
-    let place = names().position(|known| known == name).or_else(by_number);
-    place.ok_or_else(|| EmbeddingError::UnknownChannel {
-        name: name.to_string(),
-        near: nearest_name(name, names()),
-    })
-}
-
-/// The most similar of some names.
-fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    nearest(name, names).map(str::to_string)
 }
 
 /// The longest complete stretch of a recording, prepared for a search of delays.

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 
 use attractor_core::embed::cao::{CaoPlan, cao};
 use attractor_core::embed::columns::Columns;
-use attractor_core::embed::first_delay;
+use attractor_core::embed::{EmbedError, first_delay};
 use attractor_core::exponent::{Curve, Distance, Exponent, Method, Plan, exponent};
 use attractor_core::series::{Channel, Series, Step, Trajectory};
 use serde_json::{Value, json};
 
-use crate::embedding::{EmbeddingError, LAGS, columns, select};
+use crate::embedding::{EmbeddingError, LAGS, columns};
 use crate::experiment::threads;
 
 /// Raised when a field is renamed or removed.
@@ -75,7 +75,7 @@ pub fn of_recording(series: &Series, request: &Request) -> Result<Found, Embeddi
 
 /// The predictability time ln 2/λ of the first channel in rows, at least one.
 pub fn predictability(series: &Series) -> Result<usize, EmbeddingError> {
-    let first = select(series, &["1".to_string()])?;
+    let first = first_channel(series)?;
     let request = Request {
         method: Method::Rosenstein,
         distance: None,
@@ -91,6 +91,24 @@ pub fn predictability(series: &Series) -> Result<usize, EmbeddingError> {
         name: first.channels()[0].name.clone(),
     })?;
     Ok((rows.round() as usize).max(1))
+}
+
+fn first_channel(series: &Series) -> Result<Series, EmbeddingError> {
+    let n = series.dim_obs();
+    let first = |t: &Trajectory| Trajectory {
+        x: t.x.iter().step_by(n).copied().collect(),
+        ..t.clone()
+    };
+    let (channel, inputs) = (series.channels()[0].clone(), series.inputs().to_vec());
+    let firsts = series.trajectories().iter().map(first).collect();
+    // Only a channel without any value is refused.
+    Series::new(vec![channel], inputs, series.step().clone(), firsts).map_err(|_| {
+        EmbedError::TooShort {
+            needed: 2,
+            found: 0,
+        }
+        .into()
+    })
 }
 
 fn plan(columns: &Columns, request: &Request, dt: f64) -> Result<Plan, EmbeddingError> {

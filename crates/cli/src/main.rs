@@ -51,3 +51,15 @@ fn report(error: &attractor::Error, to: &mut impl Write) {
         let _ = writeln!(to, "hint: {hint}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn no_verb_has_a_flag_twice() {
+        Cli::command().debug_assert();
+    }
+}

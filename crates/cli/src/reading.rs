@@ -103,6 +103,11 @@ impl Reading {
         model.prepared(self.read(path)?)
     }
 
+    /// Whether any flag says how to read data.
+    pub(crate) fn is_given(&self) -> bool {
+        self.options() != ReadOptions::default()
+    }
+
     /// The flags as options of the library.
     pub(crate) fn options(&self) -> ReadOptions {
         self.options_over(ReadOptions::default())

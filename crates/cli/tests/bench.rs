@@ -63,7 +63,7 @@ fn a_table_for_people_and_words_for_mistakes() {
         out.lines()
             .next()
             .unwrap()
-            .ends_with("forcing  estimator  µs per update")
+            .ends_with("estimator  µs per update  of gtf in turns")
     );
     let adaptive =
         "--workload lorenz63 --updates 1 --warm-up 0 --forcing agtf --alpha-estimator exp-log";
@@ -87,4 +87,26 @@ fn a_table_for_people_and_words_for_mistakes() {
     assert_eq!(code, Some(2));
     assert!(notes.contains("`threads` must be"), "{notes}");
     assert_eq!(bench("--data a.npy").0, Some(2));
+}
+
+#[test]
+fn paced_blocks_are_made_one_by_one() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_attractor"))
+        .args("bench --workload lorenz63 --warm-up 0 --paced".split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(bench.stdout.take().unwrap()).lines();
+    let mut ask = bench.stdin.take().unwrap();
+    for _ in 0..3 {
+        ask.write_all(b"\n").unwrap();
+        let seconds: f64 = lines.next().unwrap().unwrap().parse().unwrap();
+        assert!(seconds > 0.0);
+    }
+    drop(ask);
+    assert!(lines.next().is_none());
+    assert!(bench.wait().unwrap().success());
 }

@@ -195,11 +195,11 @@ const MISTAKES: [(&str, &str); 16] = [
     ),
     (
         "embed lorenz.csv out.csv --channels w",
-        "no channel is named `w`",
+        "no channel matches `w`",
     ),
     (
-        "embed lorenz.csv out.csv --channels x,1",
-        "channel `x` is chosen twice",
+        "lyapunov lorenz63 --channels x",
+        "reading data does not act on a known system",
     ),
     (
         "embed lorenz.csv out.csv --dims 3",

@@ -1,14 +1,18 @@
 //! `attractor bench`: how long one training update takes here.
 
-use std::io::Write;
+use std::io::{Write, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use attractor::Error;
-use attractor::bench::{BATCH, Measuring, Timing, WORKLOADS, measure};
+use attractor::bench::{BATCH, Measuring, Timing, WORKLOADS, Workload, beside_gtf, measure, paced};
 use attractor::experiment::SETTINGS;
+use attractor::series::Series;
 use attractor::settings::Domain;
+use attractor::train::Control;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -44,6 +48,9 @@ pub(crate) struct Bench {
     /// How adaptive forcing (agtf) finds alpha
     #[arg(long, default_value = "arithmetic-mean", value_parser = choices("alpha-estimator"))]
     alpha_estimator: String,
+    /// Make one block of updates for every line on stdin, and print its seconds per update: for comparisons in turns
+    #[arg(long, requires = "workload", conflicts_with_all = ["json", "updates"])]
+    paced: bool,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -66,17 +73,76 @@ impl Bench {
         let asked = |name: &str| self.workload.as_deref().is_none_or(|word| word == name);
         let mut timings = Vec::new();
         for workload in WORKLOADS.iter().filter(|workload| asked(workload.name)) {
-            let timing = measure(workload, &measuring, data.as_ref())?;
-            if self.json {
-                writeln!(out, "{}", as_json(&timing))?;
+            if self.paced {
+                answer_lines(workload, &measuring, data.as_ref(), out)?;
+                continue;
             }
-            timings.push(timing);
+            let timed = time(workload, &measuring, data.as_ref())?;
+            if self.json {
+                writeln!(out, "{}", as_json(&timed))?;
+            }
+            timings.push(timed);
         }
-        if !self.json {
+        if !self.json && !self.paced {
             write_table(out, &timings)?;
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A timing, and for other forcings GTF's seconds per update in the same turns with the median ratio.
+struct Timed {
+    timing: Timing,
+    beside: Option<(f64, f64)>,
+}
+
+fn time(workload: &Workload, how: &Measuring, data: Option<&Series>) -> Result<Timed, Error> {
+    if how.forcing == "gtf" {
+        let timing = measure(workload, how, data)?;
+        return Ok(Timed {
+            timing,
+            beside: None,
+        });
+    }
+    let (timing, gtf, ratio) = beside_gtf(workload, how, data)?;
+    Ok(Timed {
+        timing,
+        beside: Some((gtf.seconds_per_update, ratio)),
+    })
+}
+
+/// One block for every line that comes in, until there are no more.
+fn answer_lines(
+    workload: &Workload,
+    measuring: &Measuring,
+    data: Option<&Series>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let (tell, told) = channel();
+    let (ask, asked) = channel();
+    thread::scope(|scope| {
+        let blocks = scope.spawn(move || {
+            let mut pace = move |taken: Option<f64>| {
+                let heard = taken.is_none_or(|seconds| tell.send(seconds).is_ok());
+                match heard && asked.recv().is_ok() {
+                    true => Control::Continue,
+                    false => Control::Stop,
+                }
+            };
+            paced(workload, measuring, data, &mut pace)
+        });
+        for line in stdin().lines() {
+            line?;
+            let Some(seconds) = ask.send(()).ok().and_then(|()| told.recv().ok()) else {
+                break;
+            };
+            writeln!(out, "{seconds:e}")?;
+            out.flush()?;
+        }
+        drop(ask);
+        let ended = blocks.join().expect("a measurement does not panic");
+        ended.map(|_| ())
+    })
 }
 
 fn updates(text: &str) -> Result<usize, String> {
@@ -102,7 +168,7 @@ fn choices(setting: &str) -> PossibleValuesParser {
     }
 }
 
-fn as_json(timing: &Timing) -> serde_json::Value {
+fn as_json(Timed { timing, beside }: &Timed) -> serde_json::Value {
     let sizes = &timing.workload;
     json!({
         "workload": sizes.name,
@@ -117,10 +183,12 @@ fn as_json(timing: &Timing) -> serde_json::Value {
         "alpha_estimator": timing.alpha_estimator,
         "updates": timing.updates,
         "seconds_per_update": timing.seconds_per_update,
+        "gtf_seconds_per_update": beside.map(|(seconds, _)| seconds),
+        "ratio_to_gtf": beside.map(|(_, ratio)| ratio),
     })
 }
 
-fn write_table(out: &mut dyn Write, timings: &[Timing]) -> Result<(), Error> {
+fn write_table(out: &mut dyn Write, timings: &[Timed]) -> Result<(), Error> {
     let head = [
         "workload",
         "N",
@@ -132,8 +200,10 @@ fn write_table(out: &mut dyn Write, timings: &[Timing]) -> Result<(), Error> {
         "forcing",
         "estimator",
         "µs per update",
+        "of gtf in turns",
     ];
-    let row = |t: &Timing| {
+    let row = |Timed { timing: t, beside }: &Timed| {
+        let ratio = beside.map(|(_, ratio)| format!("{ratio:.2}×"));
         [
             t.workload.name.to_string(),
             t.workload.observed.to_string(),
@@ -145,6 +215,7 @@ fn write_table(out: &mut dyn Write, timings: &[Timing]) -> Result<(), Error> {
             t.forcing.clone(),
             t.alpha_estimator.clone().unwrap_or("–".to_string()),
             format!("{:.1}", 1e6 * t.seconds_per_update),
+            ratio.unwrap_or("–".to_string()),
         ]
     };
     let rows = std::iter::once(head.map(String::from)).chain(timings.iter().map(row));

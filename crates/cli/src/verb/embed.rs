@@ -43,9 +43,6 @@ pub(crate) struct Embed {
     /// By how much a further coordinate must lower L for PECUZAL to take it [default: 0.05]
     #[arg(long, value_name = "L", allow_negative_numbers = true, value_parser = threshold)]
     threshold: Option<f64>,
-    /// Channels to embed, by name or number from 1, with commas between [default: all]
-    #[arg(long, value_name = "CHANNELS", value_delimiter = ',')]
-    channels: Vec<String>,
     /// Coordinates of `--method delay` [default: as many as leave no false neighbours]
     #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = dims)]
     dims: Option<usize>,
@@ -73,7 +70,7 @@ impl Embed {
         store::refuse_same(&self.from, &self.to)?;
         format::refuse_unwritable(&self.to)?;
         let request = self.request()?;
-        let series = embedding::select(&self.reading.read(&self.from)?, &self.channels)?;
+        let series = self.reading.read(&self.from)?;
         let embedded = embedding::embed(&series, &request, &mut teller())?;
         let lost = format::losses(&self.to, &embedded.series)?;
         format::write(&self.to, &embedded.series)?;

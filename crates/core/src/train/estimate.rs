@@ -22,7 +22,7 @@ pub(super) struct Estimation<P> {
     factors: Factors,
     /// Slopes of the units that J has, U.
     slopes: Vec<P>,
-    /// Mean slopes over a window, U.
+    /// Sums of slopes over a window, then their means, U.
     mean: Vec<P>,
     /// What each lane's units change their slopes by, with room for all.
     changes: Vec<Vec<Change>>,
@@ -139,23 +139,48 @@ impl<P: Lanes> Estimation<P> {
     }
 }
 
-/// The slopes of the units at the state of every predicted row of a sweep that is loaded, in the place of their values.
+/// The slopes of the units at the state of every predicted row of a sweep that is loaded: in the place of their values,
+/// or, where the estimate needs no more, their mean over the rows.
 pub(super) struct Slopes<'a, K, P> {
     pub(super) kernel: &'a K,
     pub(super) observation: &'a ObservationLanes,
     pub(super) sweep: &'a mut Sweep<P>,
+    pub(super) estimation: &'a mut Estimation<P>,
 }
 
 impl<K: Kernel, P: Lanes> Task for Slopes<'_, K, P> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(mut self, simd: S) {
         self.sweep.states_of_data(simd, self.observation);
+        match self.estimation.estimator {
+            Estimator::ArithmeticMean => self.average(simd),
+            _ => self.keep(simd),
+        }
+    }
+}
+
+impl<K: Kernel, P: Lanes> Slopes<'_, K, P> {
+    #[inline(always)]
+    fn keep<S: Simd>(&mut self, simd: S) {
         let latent = self.sweep.latent();
         let (z, tape) = self.sweep.states_and_tape();
         for (z, slopes) in z.chunks_exact(latent).zip(tape.g.iter_mut()) {
             self.kernel.slopes(simd, z, slopes);
+        }
+    }
+
+    #[inline(always)]
+    fn average<S: Simd>(&mut self, simd: S) {
+        let Estimation { slopes, mean, .. } = &mut *self.estimation;
+        mean.fill(P::ZERO);
+        for (t, z) in self.sweep.states().enumerate() {
+            self.kernel.slopes(simd, z, slopes);
+            let counted = self.sweep.counted(t).load(simd);
+            for (mean, slope) in mean.iter_mut().zip(&*slopes) {
+                mean.store(counted.mul_add(slope.load(simd), mean.load(simd)));
+            }
         }
     }
 }
@@ -184,25 +209,20 @@ impl<P: Lanes> Task for Estimate<'_, P> {
 }
 
 impl<P: Lanes> Estimate<'_, P> {
-    /// ‖mean_t J_t‖ by lane, from the mean slopes.
+    /// ‖mean_t J_t‖ by lane, from the summed slopes.
     #[inline(always)]
     fn norm_of_mean<S: Simd>(&mut self, simd: S) -> P {
-        let mut mean = std::mem::take(&mut self.estimation.mean);
-        mean.fill(P::ZERO);
         let mut rows = P::Vector::splat(simd, 0.0);
-        for (t, slopes) in self.sweep.tape.g.iter().enumerate() {
-            let counted = self.sweep.counted(t).load(simd);
-            rows += counted;
-            for (mean, slope) in mean.iter_mut().zip(slopes) {
-                mean.store(counted.mul_add(slope.load(simd), mean.load(simd)));
-            }
+        for t in 0..self.sweep.states().count() {
+            rows += self.sweep.counted(t).load(simd);
         }
         let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
         let share = one / rows.max(one);
+        let estimation = &mut *self.estimation;
+        let mut mean = std::mem::take(&mut estimation.mean);
         for mean in &mut mean {
             mean.store(mean.load(simd) * share);
         }
-        let estimation = &mut *self.estimation;
         estimation.restart();
         estimation.follow(simd, &mean);
         estimation.mean = mean;

@@ -116,6 +116,11 @@ impl<P: Lanes> Sweep<P> {
         self.dims.latent
     }
 
+    /// States T × M before forcing, step by step.
+    pub(crate) fn states(&self) -> impl Iterator<Item = &[P]> {
+        self.z.chunks_exact(self.dims.latent)
+    }
+
     /// States T × M before forcing, and the tape.
     pub(crate) fn states_and_tape(&mut self) -> (&[P], &mut Tape<P>) {
         (&self.z, &mut self.tape)

@@ -315,6 +315,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
                 kernel: &self.shared.kernel,
                 observation: &self.shared.observation,
                 sweep: &mut self.sweep,
+                estimation: &mut estimation,
             };
             dispatch::<P, _>(self.job.plan.isa, slopes);
             let estimate = Estimate {

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use attractor::embedding::select;
 use attractor::experiment::threads;
 use attractor::exponent::{Curve, Distance, Method};
 use attractor::inspect::{count, figure};
@@ -28,9 +27,6 @@ pub(super) struct RecordingFlags {
     /// What their distance is [default: first for rosenstein, euclidean for kantz]
     #[arg(long, value_name = "DISTANCE")]
     distance: Option<DistanceWord>,
-    /// The channel, by name or number from 1
-    #[arg(long, value_name = "CHANNEL")]
-    channels: Option<String>,
     /// Dimensions of the delay vectors, first and last [default: from the one without false neighbours, five]
     #[arg(long, value_name = "A:B", value_parser = dims)]
     dims: Option<RangeInclusive<usize>>,
@@ -77,13 +73,13 @@ impl RecordingFlags {
         let given = [
             (self.method.is_some(), "--method"),
             (self.distance.is_some(), "--distance"),
-            (self.channels.is_some(), "--channels"),
             (self.dims.is_some(), "--dims"),
             (self.delay.is_some(), "--delay"),
             (self.theiler.is_some(), "--theiler"),
             (self.fit.is_some(), "--fit"),
             (self.curves.is_some(), "--curves"),
             (self.threads.is_some(), "--threads"),
+            (self.reading.is_given(), "reading data"),
         ];
         given
             .iter()
@@ -110,8 +106,7 @@ impl RecordingFlags {
             store::refuse_same(path, curves)?;
             format::refuse_unwritable(curves)?;
         }
-        let channels: Vec<String> = self.channels.iter().cloned().collect();
-        let series = select(&self.reading.read(path)?, &channels)?;
+        let series = self.reading.read(path)?;
         Ok(of_recording(&series, &self.request())?)
     }
 
