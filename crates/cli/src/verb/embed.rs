@@ -27,10 +27,10 @@ use crate::reading::Reading;
 pub(crate) struct Embed {
     /// File to read
     #[arg(value_name = "IN")]
-    from: PathBuf,
+    recording: PathBuf,
     /// File to write, in any format of `attractor list formats` that is written
     #[arg(value_name = "OUT")]
-    to: PathBuf,
+    states: PathBuf,
     /// How delays are found
     #[arg(long, value_name = "METHOD", default_value = "pecuzal")]
     method: MethodWord,
@@ -67,13 +67,13 @@ enum MethodWord {
 
 impl Embed {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        store::refuse_same(&self.from, &self.to)?;
-        format::refuse_unwritable(&self.to)?;
+        store::refuse_same(&self.recording, &self.states)?;
+        format::refuse_unwritable(&self.states)?;
         let request = self.request()?;
-        let series = self.reading.read(&self.from)?;
+        let series = self.reading.read(&self.recording)?;
         let embedded = embedding::embed(&series, &request, &mut teller())?;
-        let lost = format::losses(&self.to, &embedded.series)?;
-        format::write(&self.to, &embedded.series)?;
+        let lost = format::losses(&self.states, &embedded.series)?;
+        format::write(&self.states, &embedded.series)?;
         match self.json {
             true => writeln!(out, "{:#}", embedded.to_json())?,
             false => text::write(&embedded, out)?,
@@ -129,7 +129,7 @@ impl Embed {
             count(made.total_len(), "row"),
             count(made.dim_obs(), "channel"),
         );
-        writeln!(notes, "wrote {rows}, {channels}: {}", self.to.display())?;
+        writeln!(notes, "wrote {rows}, {channels}: {}", self.states.display())?;
         Ok(ExitCode::SUCCESS)
     }
 }
