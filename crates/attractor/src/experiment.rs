@@ -102,6 +102,8 @@ pub enum Choice {
         measure: &'static str,
         /// Epochs from one evaluation to the next.
         every: u64,
+        /// Orbits whose mean score it is.
+        starts: usize,
     },
 }
 
@@ -456,6 +458,7 @@ impl Experiment {
             measure => Choice::Best {
                 measure,
                 every: self.settings.integer("best-every") as u64,
+                starts: self.settings.integer("best-starts"),
             },
         }
     }

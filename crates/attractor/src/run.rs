@@ -3,12 +3,13 @@
 //! | file | content |
 //! | --- | --- |
 //! | `experiment.toml` | all settings, resolved, and the recording |
-//! | `model.safetensors` | the model: the last state, or the last finite one |
+//! | `model.safetensors` | the model: the last state, or the last finite one, or the one that was chosen |
+//! | `last.safetensors` | the last state, where another one was chosen |
 //! | `history.csv` | one row an epoch |
 //! | `outcome.json` | how training ended |
 //! | `checkpoint.safetensors` | while training runs, or was interrupted: what it continues from |
 //!
-//! Model, history and outcome are written when training ends, in that order; a run with an outcome has ended. One that
+//! Models, history and outcome are written when training ends, in that order; a run with an outcome has ended. One that
 //! diverges has all of them as well.
 
 mod checkpoint;
@@ -37,6 +38,7 @@ use training::Training;
 
 const EXPERIMENT: &str = "experiment.toml";
 const MODEL: &str = "model.safetensors";
+const LAST: &str = "last.safetensors";
 const HISTORY: &str = "history.csv";
 const OUTCOME: &str = "outcome.json";
 const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -65,6 +67,8 @@ pub struct OpenRun {
 pub struct EndedRun {
     /// The model.
     pub reconstruction: Reconstruction,
+    /// The last parameters, where the model has others.
+    pub last: Option<Reconstruction>,
     /// How it ended, in one word.
     pub outcome: String,
     /// Strength of forcing at its end.
@@ -87,6 +91,8 @@ pub struct Interrupted {
 pub struct Trained {
     /// The model at its end.
     pub reconstruction: Reconstruction,
+    /// The last parameters, where the model has others.
+    pub last: Option<Reconstruction>,
     /// How it ended, with all that continues it.
     pub outcome: Outcome,
     /// What was known at the end of every epoch.
@@ -272,7 +278,7 @@ impl Run {
     /// there is no run or its recording is gone.
     pub fn training_data(path: &Path) -> Option<Series> {
         let folder = match path.file_name() {
-            Some(name) if name == MODEL => path.parent()?,
+            Some(name) if name == MODEL || name == LAST => path.parent()?,
             _ => path,
         };
         let config = folder.join(EXPERIMENT);
@@ -395,6 +401,9 @@ impl OpenRun {
     /// Writes how it went; the outcome last, since it says that all else is there.
     fn end(&self, trained: &Trained) -> Result<(), Error> {
         trained.reconstruction.write(&self.path.join(MODEL))?;
+        if let Some(last) = &trained.last {
+            last.write(&self.path.join(LAST))?;
+        }
         self.write(HISTORY, |out| write_history(&trained.history, out))?;
         self.write(OUTCOME, |out| writeln!(out, "{:#}", trained.to_json()))?;
         // It is of no use any more, and does no harm if it stays.
@@ -418,7 +427,10 @@ impl EndedRun {
             return Ok(None);
         };
         let document: Value = serde_json::from_str(&text).unwrap_or_default();
+        let last = path.join(LAST);
+        let last = last.exists().then(|| Reconstruction::read(&last));
         Ok(Some(EndedRun {
+            last: last.transpose()?,
             reconstruction: Run::open(path)?.reconstruction,
             outcome: word_of(&document),
             alpha: document["alpha"].as_f64().unwrap_or(f64::NAN),

@@ -201,10 +201,12 @@ impl Sweep {
 
     /// Judges a run that ended, and writes its scores. One that diverged has none.
     fn judge(&self, job: &Job, run: &EndedRun, path: &Path) -> Result<(), Error> {
-        let evaluation = match run.outcome.as_str() {
-            Trained::DIVERGED => None,
-            _ => Some(self.evaluation(&run.reconstruction, path)?),
+        let judged = |model: &Reconstruction| match run.outcome.as_str() {
+            Trained::DIVERGED => Ok(None),
+            _ => self.evaluation(model, path).map(Some),
         };
+        let evaluation = judged(&run.reconstruction)?;
+        let last = run.last.as_ref().map(judged).transpose()?.flatten();
         let parts = Parts {
             study: &self.study.name,
             cell: &self.study.cells[job.cell],
@@ -213,6 +215,7 @@ impl Sweep {
             data: [&self.record.data[0], &self.record.data[1]],
             pe_steps: self.study.judging.request.options.pe_steps,
             evaluation: evaluation.as_ref(),
+            last: last.as_ref(),
         };
         parts.write(path)
     }

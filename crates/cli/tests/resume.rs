@@ -86,6 +86,7 @@ fn a_run_killed_at_any_moment_ends_as_if_it_had_not_been() {
         [
             "experiment.toml",
             "history.csv",
+            "last.safetensors",
             "model.safetensors",
             "outcome.json"
         ]

@@ -592,6 +592,27 @@ fn a_run_that_cannot_go_on_does_not_keep_the_others() {
     said(here, "sweep s.toml --out d --quiet", 0);
 }
 
+/// Where the best parameters are kept, the last ones are judged too: they are those of a run that keeps the last.
+#[test]
+fn the_last_parameters_are_judged_beside_those_that_were_chosen() {
+    let chosen =
+        |study: &str| study.replace("lr-end", "best-by = 'd_stsp'\nbest-every = 3\nlr-end");
+    let (chosen, last) = (folder(chosen), folder(str::to_string));
+    let values = |here: &TempDir, which: &str| -> Vec<f64> {
+        let table = format!("table t --json --model {which}");
+        let table: Value = serde_json::from_str(&said(here.path(), &table, 0).0).unwrap();
+        let groups = table["groups"].as_array().unwrap();
+        let median = |group: &Value| group["measures"]["d_stsp"]["median"].as_f64().unwrap();
+        groups.iter().map(median).collect()
+    };
+    for here in [&chosen, &last] {
+        said(here.path(), "sweep s.toml --out t", 0);
+    }
+    assert_eq!(values(&chosen, "last"), values(&last, "chosen"));
+    assert_ne!(values(&chosen, "chosen"), values(&last, "chosen"));
+    assert_eq!(values(&last, "last"), values(&last, "chosen"));
+}
+
 #[test]
 fn tables_have_formats_and_the_paper_beside_them() {
     let folder = folder(|study| {

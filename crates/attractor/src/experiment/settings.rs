@@ -207,14 +207,20 @@ pub static SETTINGS: &[Setting] = &[
     setting(
         "best-by",
         "none",
-        Domain::Choice(&["none", "d_stsp", "d_h", "pe"]),
-        "Keep the parameters with the lowest score on held-out data, on training data if none are held out",
+        Domain::Choice(&["none", "d_stsp", "d_h", "both", "pe"]),
+        "Keep the parameters with the lowest score on held-out data, on training data if none are held out; `both` is d_stsp × d_h",
     ),
     setting(
         "best-every",
         "100",
         up_to(1, 1_000_000_000),
         "Epochs between evaluations for best-by",
+    ),
+    setting(
+        "best-starts",
+        "1",
+        up_to(1, 1000),
+        "Orbits from how many rows of the data best-by takes the mean score of; the first row alone with 1",
     ),
     setting(
         "checkpoint-every",
@@ -292,6 +298,9 @@ pub(super) static DEPENDENCES: &[Dependence] = &[
         v != Value::Real(0.0)
     }),
     depends("best-every", "best-by", |v| v != Value::Choice("none")),
+    depends("best-starts", "best-by", |v| {
+        !["none", "pe"].map(Value::Choice).contains(&v)
+    }),
     depends("on-divergence", "retries", |v| v != Value::Integer(0)),
 ];
 

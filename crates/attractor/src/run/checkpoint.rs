@@ -65,6 +65,8 @@ pub struct Best {
     pub score: f64,
     /// Epochs after which it was found.
     pub epoch: u64,
+    /// Whether it is an average of updates.
+    pub averaged: bool,
 }
 
 /// What must be the same when a run is continued.
@@ -155,7 +157,7 @@ impl Checkpoint {
             "state": of_state(&self.state),
             "good": self.good.as_ref().map(of_state),
             "rollbacks": rollbacks.collect::<Vec<_>>(),
-            "best": self.best.as_ref().map(|b| json!({ "score": b.score, "epoch": b.epoch })),
+            "best": self.best.as_ref().map(|b| json!({ "score": b.score, "epoch": b.epoch, "averaged": b.averaged })),
             "seconds": self.seconds,
         })
     }
@@ -300,6 +302,7 @@ impl<'a> File<'a> {
                 theta: self.f32s("best.theta")?,
                 score: best["score"].as_f64()?,
                 epoch: best["epoch"].as_u64()?,
+                averaged: best["averaged"].as_bool()?,
             }),
         };
         let good = match &numbers["good"] {
@@ -396,6 +399,7 @@ mod tests {
                 theta: vec![0.3, 0.4],
                 score: 0.123,
                 epoch: 1,
+                averaged: true,
             }),
             seconds: 1.25,
         };

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use attractor_core::measure::Rows;
-use attractor_core::measure::evaluate::{Plan as JudgePlan, Reference};
+use attractor_core::measure::evaluate::{OrbitScores, Plan as JudgePlan, Reference};
 use attractor_core::model::Model;
 use attractor_core::series::Series;
 use attractor_core::train::{Control, Epoch, Outcome, State, Watch, train};
@@ -14,6 +14,9 @@ use super::{OpenRun, Trained, card};
 use crate::Error;
 use crate::experiment::{Choice, ExperimentError, Keeping, Remedy, Resolved};
 use crate::model_file::Reconstruction;
+
+/// What the card of a model says that has the parameters at the end of training.
+const LAST_CHOSEN: &str = "last";
 
 /// A training: what is trained, where it is stored, who watches.
 pub(super) struct Training<'a> {
@@ -100,28 +103,31 @@ impl Training<'_> {
     fn trained(self, outcome: Outcome, checkpoint: Checkpoint) -> Trained {
         let (resolved, state) = (self.resolved, outcome.state());
         let finished = matches!(outcome, Outcome::Finished(_));
+        let reconstruction = |theta, chosen| Reconstruction {
+            model: Model::new(resolved.architecture, theta),
+            card: card(self.recording, resolved, chosen),
+        };
         let (theta, chosen) = match (&checkpoint.best, resolved.plan.averaging) {
             (Some(best), _) => {
                 let Choice::Best { measure, .. } = resolved.choice else {
                     unreachable!("there is a best where one is looked for")
                 };
                 let (score, epoch) = (best.score, best.epoch);
-                (
-                    best.theta.clone(),
-                    format!("best by {measure}: {score} after epoch {epoch}"),
-                )
+                let which = best.averaged.then_some(", average of updates");
+                let chosen = format!("best by {measure}: {score} after epoch {epoch}");
+                (best.theta.clone(), chosen + which.unwrap_or_default())
             }
             (None, Some(decay)) if finished => (
                 state.average.clone(),
                 format!("average of updates, decay {decay}"),
             ),
-            _ => (state.theta.clone(), "last".to_string()),
+            _ => (state.theta.clone(), LAST_CHOSEN.to_string()),
         };
+        let is_other = chosen != LAST_CHOSEN;
+        let last = is_other.then(|| reconstruction(state.theta.clone(), LAST_CHOSEN.to_string()));
         Trained {
-            reconstruction: Reconstruction {
-                model: Model::new(resolved.architecture, theta),
-                card: card(self.recording, resolved, chosen),
-            },
+            last,
+            reconstruction: reconstruction(theta, chosen),
             outcome,
             history: checkpoint.history,
             rollbacks: checkpoint.rollbacks,
@@ -219,6 +225,7 @@ impl Recorder<'_> {
 struct Judge<'a> {
     measure: &'static str,
     every: u64,
+    starts: usize,
     resolved: &'a Resolved,
     reference: Reference<'a>,
     /// Scores from here on are no scores.
@@ -241,7 +248,12 @@ fn largest_score(measure: &str, truth: Rows<'_>) -> f64 {
 impl<'a> Judge<'a> {
     /// The judge that the settings ask for, if any.
     fn new(resolved: &'a Resolved) -> Result<Option<Judge<'a>>, ExperimentError> {
-        let Choice::Best { measure, every } = resolved.choice else {
+        let Choice::Best {
+            measure,
+            every,
+            starts,
+        } = resolved.choice
+        else {
             return Ok(None);
         };
         let data = &resolved.data;
@@ -253,33 +265,50 @@ impl<'a> Judge<'a> {
         Ok(Some(Judge {
             measure,
             every,
+            starts,
             resolved,
             reference,
             largest: largest_score(measure, truth),
         }))
     }
 
-    /// Takes the parameters, or their average, if they are better than the best so far.
+    /// Takes the parameters, and then their average, if they are better than the best so far.
     fn compare(&self, epoch: u64, state: &State, best: &mut Option<Best>) {
-        let theta = match state.average.is_empty() {
-            true => &state.theta,
-            false => &state.average,
+        let averages = (!state.average.is_empty()).then_some((&state.average, true));
+        for (theta, averaged) in [(&state.theta, false)].into_iter().chain(averages) {
+            let lowest = best.as_ref().map_or(self.largest, |best| best.score);
+            let score = self.score(&Model::new(self.resolved.architecture, theta.clone()));
+            // Written so that NaN is not lower.
+            if let Some(score) = score.filter(|&score| score < lowest) {
+                *best = Some(Best {
+                    theta: theta.clone(),
+                    score,
+                    epoch,
+                    averaged,
+                });
+            }
+        }
+    }
+
+    /// The score of a model; none where it has none from one of the starts.
+    fn score(&self, model: &Model) -> Option<f64> {
+        if self.measure == "pe" {
+            return self.reference.prediction_error(model);
+        }
+        let orbits = match self.starts {
+            1 => vec![self.reference.judge(&self.reference.orbit(model))],
+            starts => self.reference.from_other_starts(model, starts),
         };
-        let model = Model::new(self.resolved.architecture, theta.clone());
-        let orbit = || self.reference.judge(&self.reference.orbit(&model));
-        let score = match self.measure {
-            "pe" => self.reference.prediction_error(&model),
-            "d_h" => orbit().d_h,
-            _ => orbit().d_stsp.map(|estimate| estimate.value),
-        };
-        let lowest = best.as_ref().map_or(self.largest, |best| best.score);
-        // Written so that NaN is not lower.
-        if let Some(score) = score.filter(|&score| score < lowest) {
-            *best = Some(Best {
-                theta: theta.clone(),
-                score,
-                epoch,
-            });
+        let scores: Option<Vec<f64>> = orbits.iter().map(|orbit| self.of_orbit(orbit)).collect();
+        Some(scores?.iter().sum::<f64>() / self.starts as f64)
+    }
+
+    fn of_orbit(&self, orbit: &OrbitScores) -> Option<f64> {
+        let d_stsp = orbit.d_stsp.map(|estimate| estimate.value);
+        match self.measure {
+            "d_h" => orbit.d_h,
+            "both" => Some(d_stsp? * orbit.d_h?),
+            _ => d_stsp,
         }
     }
 }
@@ -289,13 +318,14 @@ mod tests {
     use super::*;
     use crate::experiment::{Experiment, Origin, Raw};
 
-    fn resolved(measure: &str) -> Resolved {
+    fn resolved(measure: &str, starts: &str) -> Resolved {
         let mut raw = Raw::default();
         let given = [
             ("model", "plrnn"),
             ("observation", "identity"),
             ("window", "5"),
             ("best-by", measure),
+            ("best-starts", starts),
         ];
         for (name, text) in given {
             raw.push(name, text, Origin::Flag);
@@ -307,7 +337,11 @@ mod tests {
 
     /// The best of z ← a z for some a, one after another.
     fn best(measure: &str, slopes: &[f32]) -> Option<f32> {
-        let resolved = resolved(measure);
+        best_of(measure, "1", slopes)
+    }
+
+    fn best_of(measure: &str, starts: &str, slopes: &[f32]) -> Option<f32> {
+        let resolved = resolved(measure, starts);
         let judge = Judge::new(&resolved).unwrap().unwrap();
         let model = resolved.model();
         let mut tensors = model.layout().tensors().iter();
@@ -329,5 +363,37 @@ mod tests {
         assert_eq!(best("pe", &[1e20, f32::NAN]), None);
         assert_eq!(best("pe", &[5.0, 0.9, 5.0]), Some(0.9));
         assert_eq!(best("d_stsp", &[5.0, f32::NAN]), None);
+    }
+
+    #[test]
+    fn orbits_from_several_starts_count_alike() {
+        // |z| grows by 1.05²⁵⁰ ≈ 2·10⁵ in 1.25 · 200 steps: outside the box at last, within bounds from every start.
+        assert_eq!(best_of("d_stsp", "3", &[1.05, 0.99]), Some(0.99));
+        assert_eq!(best_of("d_stsp", "3", &[5.0]), None);
+        // Orbits of 0.99ᵗ have spectra, and a negative slope has another one.
+        assert!(best_of("both", "2", &[0.99]).is_some());
+        let resolved = resolved("both", "2");
+        let judge = Judge::new(&resolved).unwrap().unwrap();
+        let scores = OrbitScores {
+            d_h: Some(0.5),
+            ..OrbitScores::default()
+        };
+        assert_eq!(judge.of_orbit(&scores), None);
+    }
+
+    #[test]
+    fn the_average_of_parameters_is_judged_beside_them() {
+        let resolved = resolved("d_stsp", "1");
+        let judge = Judge::new(&resolved).unwrap().unwrap();
+        let model = resolved.model();
+        let mut tensors = model.layout().tensors().iter();
+        let a = tensors.find(|t| t.name == "A").unwrap().range.start;
+        let mut state = State::new(&model, &resolved.plan);
+        state.theta.fill(0.0);
+        state.average = state.theta.clone();
+        (state.theta[a], state.average[a]) = (5.0, 0.99);
+        let mut best = None;
+        judge.compare(1, &state, &mut best);
+        assert!(best.is_some_and(|best| best.averaged && best.theta == state.average));
     }
 }

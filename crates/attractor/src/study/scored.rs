@@ -48,6 +48,8 @@ pub struct Scored {
     pub pe_steps: usize,
     /// The scores by the name of their measure; none at all if training diverged.
     pub scores: BTreeMap<&'static str, Measured>,
+    /// Those of the last parameters, where the model has others.
+    pub last: Option<BTreeMap<&'static str, Measured>>,
 }
 
 /// One score.
@@ -72,6 +74,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) pe_steps: usize,
     /// None if training diverged.
     pub(crate) evaluation: Option<&'a Evaluation>,
+    /// Of the last parameters, where the model has others.
+    pub(crate) last: Option<&'a Evaluation>,
 }
 
 impl Parts<'_> {
@@ -98,6 +102,7 @@ impl Parts<'_> {
             "parameters": model.theta().len(),
             "pe_n": self.pe_steps,
             "evaluation": self.evaluation.map(Evaluation::to_json),
+            "last": self.last.map(Evaluation::to_json),
         })
     }
 
@@ -140,7 +145,19 @@ impl Scored {
             parameters: whole("parameters")? as usize,
             pe_steps: whole("pe_n")? as usize,
             scores: scores(&document["evaluation"]),
+            last: document["last"]
+                .is_object()
+                .then(|| scores(&document["last"])),
         })
+    }
+
+    /// The run with the scores of its last parameters.
+    pub fn with_last(self) -> Scored {
+        Scored {
+            scores: self.last.unwrap_or(self.scores),
+            last: None,
+            ..self
+        }
     }
 
     /// The value of a measure; none if it has none.

@@ -37,6 +37,7 @@ fn run(name: &str, alpha: &str, seed: u64, scores: Option<[f64; 3]>) -> Scored {
         parameters: 365,
         pe_steps: 20,
         scores: scores.map(of_run).unwrap_or_default(),
+        last: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::study::index;
+use attractor::study::{Scored, index};
 use attractor::table::{Beside, Format, Table as Groups};
 use clap::{Args, ValueEnum};
 
@@ -34,6 +34,9 @@ pub(crate) struct Table {
     /// Numbers to set beside ours: they agree within two MADs of the paper's
     #[arg(long, value_name = "WHICH")]
     reference: Option<Reference>,
+    /// Which parameters of a run count, where `best-by` or `average` has chosen others than the last
+    #[arg(long, value_name = "WHICH", default_value = "chosen")]
+    model: Model,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -48,6 +51,14 @@ enum Word {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Model {
+    /// Those of the run's model
+    Chosen,
+    /// Those at the end of training, as in the paper
+    Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reference {
     /// Tables of Hess et al. 2023
     Paper,
@@ -55,7 +66,10 @@ enum Reference {
 
 impl Table {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let runs = index(&self.folder)?;
+        let mut runs = index(&self.folder)?;
+        if self.model == Model::Last {
+            runs = runs.into_iter().map(Scored::with_last).collect();
+        }
         let beside = match self.reference {
             Some(Reference::Paper) => Beside::Paper,
             None => Beside::Nothing,
