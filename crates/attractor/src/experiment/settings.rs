@@ -206,9 +206,9 @@ pub static SETTINGS: &[Setting] = &[
     ),
     setting(
         "best-by",
-        "none",
-        Domain::Choice(&["none", "d_stsp", "d_h", "both", "pe"]),
-        "Keep the parameters with the lowest score on held-out data, on training data if none are held out; `both` is d_stsp × d_h",
+        "auto",
+        Domain::Choice(&["auto", "none", "d_stsp", "d_h", "both", "pe"]),
+        "Keep the parameters with the lowest score on held-out data, on training data if none are held out; `both` is d_stsp × d_h, and `auto` too, where the data have them; `none` keeps the last ones",
     ),
     setting(
         "best-every",
@@ -218,7 +218,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     setting(
         "best-starts",
-        "1",
+        "4",
         up_to(1, 1000),
         "Orbits from how many rows of the data best-by takes the mean score of; the first row alone with 1",
     ),
@@ -332,11 +332,23 @@ pub struct Preset {
 }
 
 /// Every preset.
-pub static PRESETS: &[Preset] = &[Preset {
-    name: "paper",
-    about: "As published: B starts at random",
-    set: &[("observation-start", "random")],
-}];
+pub static PRESETS: &[Preset] = &[
+    Preset {
+        name: "paper",
+        about: "As published: B starts at random, the last parameters are the model's",
+        set: &[("observation-start", "random"), ("best-by", "none")],
+    },
+    Preset {
+        name: "best",
+        about: "What reconstructed the paper's recordings best: averages of parameters are judged too, every 50 epochs",
+        set: &[
+            ("average", "0.999"),
+            ("best-by", "both"),
+            ("best-every", "50"),
+            ("best-starts", "4"),
+        ],
+    },
+];
 
 /// Learning rates. With at most one, a step is no longer than the gradients are large, so that finite gradients
 /// give finite parameters.

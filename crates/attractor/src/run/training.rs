@@ -109,8 +109,12 @@ impl Training<'_> {
         };
         let (theta, chosen) = match (&checkpoint.best, resolved.plan.averaging) {
             (Some(best), _) => {
-                let Choice::Best { measure, .. } = resolved.choice else {
-                    unreachable!("there is a best where one is looked for")
+                let measure = match resolved.choice {
+                    Choice::Best {
+                        measure: "auto", ..
+                    } => "both",
+                    Choice::Best { measure, .. } => measure,
+                    Choice::Last => unreachable!("there is a best where one is looked for"),
                 };
                 let (score, epoch) = (best.score, best.epoch);
                 let which = best.averaged.then_some(", average of updates");
@@ -260,8 +264,10 @@ impl<'a> Judge<'a> {
         let series = data.held_out.as_ref().unwrap_or(&data.series);
         let (x, s) = series.longest_complete();
         let truth = Rows::new(x, series.dim_obs());
-        let reference = Reference::new(truth, s, JudgePlan::default());
-        let reference = reference.map_err(|error| ExperimentError::NoMeasure { measure, error })?;
+        let reference = match Reference::new(truth, s, JudgePlan::default()) {
+            Err(_) if measure == "auto" => return Ok(None),
+            other => other.map_err(|error| ExperimentError::NoMeasure { measure, error })?,
+        };
         Ok(Some(Judge {
             measure,
             every,
@@ -307,7 +313,7 @@ impl<'a> Judge<'a> {
         let d_stsp = orbit.d_stsp.map(|estimate| estimate.value);
         match self.measure {
             "d_h" => orbit.d_h,
-            "both" => Some(d_stsp? * orbit.d_h?),
+            "both" | "auto" => Some(d_stsp? * orbit.d_h?),
             _ => d_stsp,
         }
     }
