@@ -405,7 +405,7 @@ fn settings_that_change_nothing_are_told_if_the_user_gave_them() {
         ]
     );
     assert_eq!(
-        told("b", "--decay 0.9 --best-every 3"),
+        told("b", "--decay 0.9 --best-by none --best-every 3"),
         [
             "note: --decay has no effect with forcing gtf",
             "note: --best-every has no effect with best-by none",

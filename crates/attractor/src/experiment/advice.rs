@@ -103,6 +103,7 @@ mod tests {
             ("interval", "5"),
             ("model", "plrnn"),
             ("hidden", "50"),
+            ("best-by", "none"),
             ("best-every", "10"),
         ];
         assert_eq!(

@@ -220,7 +220,7 @@ pub static SETTINGS: &[Setting] = &[
         "best-starts",
         "4",
         up_to(1, 1000),
-        "Orbits from how many rows of the data best-by takes the mean score of; the first row alone with 1",
+        "Orbits from how many rows of the data best-by takes the mean score of, the first among them",
     ),
     setting(
         "checkpoint-every",

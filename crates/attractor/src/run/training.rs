@@ -301,11 +301,10 @@ impl<'a> Judge<'a> {
         if self.measure == "pe" {
             return self.reference.prediction_error(model);
         }
-        let orbits = match self.starts {
-            1 => vec![self.reference.judge(&self.reference.orbit(model))],
-            starts => self.reference.from_other_starts(model, starts),
-        };
-        let scores: Option<Vec<f64>> = orbits.iter().map(|orbit| self.of_orbit(orbit)).collect();
+        let first = self.reference.judge(&self.reference.orbit(model));
+        let others = self.reference.from_other_starts(model, self.starts - 1);
+        let orbits = std::iter::once(&first).chain(&others);
+        let scores: Option<Vec<f64>> = orbits.map(|orbit| self.of_orbit(orbit)).collect();
         Some(scores?.iter().sum::<f64>() / self.starts as f64)
     }
 
