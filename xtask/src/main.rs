@@ -6,6 +6,7 @@
 )]
 
 mod bench;
+mod browser;
 mod command;
 mod deny;
 mod fuzz;
@@ -24,7 +25,7 @@ struct Verb {
     run: fn(&[String]) -> ExitCode,
 }
 
-const VERBS: [Verb; 6] = [
+const VERBS: [Verb; 7] = [
     Verb {
         name: "test",
         about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
@@ -51,6 +52,11 @@ const VERBS: [Verb; 6] = [
         run: fuzz::run,
     },
     Verb {
+        name: "browser",
+        about: "open pages of `attractor report` in a headless Chromium",
+        run: browser::run,
+    },
+    Verb {
         name: "help",
         about: "this list",
         run: help,
@@ -74,7 +80,7 @@ fn main() -> ExitCode {
 fn help(_: &[String]) -> ExitCode {
     println!("cargo xtask VERB\n");
     for verb in &VERBS {
-        println!("  {:6}{}", verb.name, verb.about);
+        println!("  {:8}{}", verb.name, verb.about);
     }
     ExitCode::SUCCESS
 }

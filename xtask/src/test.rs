@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use crate::command::{cargo, exit_code, succeeds};
 use crate::tally::{Tally, Transcript};
-use crate::{deny, pages, python, tidy};
+use crate::{browser, deny, pages, python, tidy};
 
 /// The flag that has missing tools compiled first.
 const INSTALL_TOOLS: &str = "--install-tools";
@@ -22,6 +22,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     check_sources(&mut tally);
     check_tests(&mut tally);
     check_documents(&mut tally);
+    heading("browser");
+    browser::check(&mut tally);
     heading("deny");
     if !words.is_empty() {
         deny::install(&mut tally);

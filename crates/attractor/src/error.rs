@@ -16,6 +16,7 @@ use crate::generate::GenerateError;
 use crate::line_search::LineSearchError;
 use crate::model_file::ModelFileError;
 use crate::pipeline::PipelineError;
+use crate::report::ReportError;
 use crate::run::RunError;
 use crate::study::StudyError;
 
@@ -64,6 +65,9 @@ pub enum Error {
     /// A recording is not embedded, or has no exponent.
     #[error(transparent)]
     Embedding(#[from] EmbeddingError),
+    /// A report is not written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -126,6 +130,7 @@ impl Error {
             Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),
             Error::Embedding(error) => error.hint(),
+            Error::Report(error) => Some(error.hint()),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),

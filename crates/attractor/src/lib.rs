@@ -20,6 +20,7 @@ pub mod model_file;
 pub mod pipeline;
 pub mod recording_exponent;
 pub mod references;
+pub mod report;
 pub mod run;
 pub mod spectrum;
 pub mod store;

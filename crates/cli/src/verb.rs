@@ -15,6 +15,7 @@ mod list;
 mod lyapunov;
 mod measure;
 mod prepare;
+mod report;
 mod resume;
 mod simulate;
 mod sweep;
@@ -47,6 +48,7 @@ pub(crate) enum Verb {
     Measure(measure::Measure),
     Evaluate(evaluate::Evaluate),
     Analyze(analyze::Analyze),
+    Report(Box<report::Report>),
     Export(export::Export),
     Lyapunov(Box<lyapunov::Lyapunov>),
     Bench(bench::Bench),
@@ -73,6 +75,7 @@ impl Verb {
             Verb::Measure(measure) => measure.run(out),
             Verb::Evaluate(evaluate) => evaluate.run(out),
             Verb::Analyze(analyze) => analyze.run(out),
+            Verb::Report(report) => report.run(),
             Verb::Export(export) => export.run(),
             Verb::Lyapunov(lyapunov) => lyapunov.run(out),
             Verb::Bench(bench) => bench.run(out),

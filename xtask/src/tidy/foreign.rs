@@ -100,6 +100,8 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/run.rs",
             "crates/attractor/src/run/",
             "crates/attractor/src/study/",
+            "crates/attractor/src/report.rs",
+            "crates/attractor/src/report/",
             "crates/attractor/src/table/document.rs",
             "xtask/src/bench.rs",
             "crates/attractor/src/spectrum.rs",

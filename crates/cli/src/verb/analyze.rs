@@ -120,14 +120,14 @@ fn steps(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected a whole number from {fewest} to 1000000000"))
 }
 
-fn period(text: &str) -> Result<usize, String> {
+pub(super) fn period(text: &str) -> Result<usize, String> {
     let period = text.parse().ok();
     period
         .filter(|period| (1..=1000).contains(period))
         .ok_or_else(|| "expected a whole number from 1 to 1000".to_string())
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     seconds
         .filter(|&seconds: &f64| seconds >= 0.0)

@@ -1,0 +1,94 @@
+//! What the model does in the long run: exponents, fixed points, cycles and regions, from [`anatomy`](crate::anatomy).
+
+use attractor_core::analysis::cycles::{Cycle, Found};
+use serde_json::{Value, json};
+
+use super::Request;
+use super::material::Material;
+use super::numbers::shortened;
+use crate::anatomy::{self, Anatomy, dissect};
+use crate::model_file::Reconstruction;
+
+/// Steps of the orbit, fewer where a step costs more than a thousandth of these multiplications.
+const STEPS: usize = 20_000;
+const WORK: usize = 2_000_000_000;
+
+/// Cycles of one period, and regions, that are told one by one.
+const MOST: usize = 24;
+
+/// The part of the document; null with a reason if the model cannot be taken apart.
+pub(super) fn dissected(material: &Material, request: &Request) -> Value {
+    let reconstruction = &material.reconstruction;
+    let asked = anatomy::Request {
+        cycles: request.cycles,
+        seconds: request.seconds,
+        steps: steps(reconstruction),
+        threads: request.threads,
+        seed: 0,
+    };
+    let data = material.truth.as_ref().ok().map(|truth| &truth.stretch);
+    match dissect(reconstruction, data, &asked) {
+        Ok(anatomy) => shortened(document(&anatomy, reconstruction)),
+        Err(error) => json!({ "why": error.to_string() }),
+    }
+}
+
+/// Steps of the orbit: each costs M² (M + U) multiplications for the Jacobian and the tangents.
+fn steps(reconstruction: &Reconstruction) -> usize {
+    let dims = reconstruction.model.architecture().dims;
+    let cost = dims.latent * dims.latent * (dims.latent + dims.hidden);
+    (WORK / cost.max(1)).clamp(1000, STEPS)
+}
+
+fn document(anatomy: &Anatomy, reconstruction: &Reconstruction) -> Value {
+    let whole = anatomy::to_json(anatomy, reconstruction);
+    let periodic = anatomy.periodic.iter().enumerate();
+    let periodic = periodic.map(|(i, found)| {
+        json!({
+            "period": i + 1,
+            "count": found.cycles.len(),
+            "proof": found.proof.name(),
+            "tried": found.tried,
+            "cycles": cycles(found, anatomy, reconstruction),
+        })
+    });
+    json!({
+        "steps": whole["orbit"]["steps"],
+        "diverged_at": anatomy.diverged_at,
+        "lyapunov": whole["lyapunov"],
+        "kaplan_yorke": whole["kaplan_yorke"],
+        "periodic": periodic.collect::<Vec<_>>(),
+        "regions": anatomy.regions.as_ref().map(|regions| json!({
+            "visited": regions.itinerary.regions.len(),
+            "at_most": regions.at_most,
+            "entropy_bits": regions.itinerary.entropy(),
+            "shares": shares(&regions.itinerary.visits),
+        })),
+    })
+}
+
+fn cycles(found: &Found, anatomy: &Anatomy, reconstruction: &Reconstruction) -> Vec<Value> {
+    let one = |cycle: &Cycle| {
+        let observed = |z: &Vec<f64>| anatomy::observe(reconstruction, z);
+        let largest = cycle
+            .multipliers
+            .iter()
+            .map(|m| m.modulus())
+            .fold(0.0, f64::max);
+        json!({
+            "points": cycle.points.iter().map(observed).collect::<Vec<_>>(),
+            "kind": cycle.kind().name(),
+            "leading": cycle.leading().name(),
+            "largest_multiplier": largest,
+            "on_attractor": anatomy.attractor.as_ref().map(|a| a.has_all(&cycle.points)),
+        })
+    };
+    found.cycles.iter().take(MOST).map(one).collect()
+}
+
+/// The shares of the most visited regions.
+fn shares(visits: &[usize]) -> Vec<f64> {
+    let total: usize = visits.iter().sum();
+    let share = |&n: &usize| n as f64 / total.max(1) as f64;
+    visits.iter().take(MOST).map(share).collect()
+}

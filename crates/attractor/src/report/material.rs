@@ -1,0 +1,182 @@
+//! What there is of a run: its model, what stands beside it in its folder, and its data. Of these only the model must be
+//! there; what is missing leaves a note.
+
+mod data;
+mod folder;
+
+use std::path::{Path, PathBuf};
+
+use attractor_core::inspect::{Options, inspect};
+use serde_json::{Value, json};
+
+use super::numbers::shortened;
+use super::signals::Signals;
+use super::{FILE, Request};
+use crate::Error;
+use crate::experiment::SETTINGS;
+use crate::inspection;
+use crate::model_file::Reconstruction;
+use crate::run::Run;
+
+pub(super) use data::Truth;
+pub(super) use folder::Told;
+
+/// All that is known of a run.
+pub(super) struct Material {
+    /// What the page is called.
+    pub(super) name: String,
+    /// The model.
+    pub(super) reconstruction: Reconstruction,
+    /// What was asked for.
+    pub(super) told: Option<Told>,
+    /// `outcome.json`, null if there is none.
+    pub(super) outcome: Value,
+    /// `scores.json` of a study, null if there is none.
+    pub(super) scored: Value,
+    /// The curves of `history.csv`, null if there is none.
+    pub(super) history: Value,
+    /// The data, or why there are none.
+    pub(super) truth: Result<Truth, String>,
+}
+
+impl Material {
+    /// Opens a run, and its data unless others are given.
+    pub(super) fn gather(request: &Request) -> Result<Material, Error> {
+        let reconstruction = Run::open(&request.run)?.reconstruction;
+        let folder = folder::of(&request.run);
+        let told = folder.as_deref().and_then(Told::read);
+        let truth = match &request.data {
+            Some(source) => data::given(source, &reconstruction)?,
+            None => data::remembered(told.as_ref(), &reconstruction),
+        };
+        let document = |name| folder::document(folder.as_deref(), name);
+        Ok(Material {
+            name: name(&request.run),
+            outcome: document("outcome.json"),
+            scored: document("scores.json"),
+            history: folder::history(folder.as_deref()),
+            truth,
+            told,
+            reconstruction,
+        })
+    }
+
+    /// What the page cannot show, and why.
+    pub(super) fn notes(&self, signals: &Signals) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Err(why) = &self.truth {
+            notes.push(format!("there are no data to compare with: {why}"));
+        }
+        if self.told.is_none() {
+            notes
+                .push("there is no experiment.toml: how the model was trained is not known".into());
+        }
+        if self.history.is_null() {
+            notes.push("there is no history.csv: there are no training curves".into());
+        }
+        notes.extend(signals.note(&self.reconstruction));
+        notes
+    }
+
+    /// What a colleague would notice in the data; null without any.
+    pub(super) fn findings(&self) -> Value {
+        let Ok(truth) = &self.truth else {
+            return Value::Null;
+        };
+        let window = self.told.as_ref().and_then(Told::window);
+        let options = window.map_or_else(Options::default, |window| Options { window });
+        let inspection = inspect(&truth.recording, options);
+        let mut document = inspection::to_json(&inspection, Path::new(&truth.name), None);
+        document["role"] = json!(truth.role.words());
+        shortened(document)
+    }
+
+    /// Every setting: its name, value, meaning, and whether the value is the default.
+    pub(super) fn settings(&self) -> Value {
+        let Some(experiment) = self.told.as_ref().and_then(|told| told.experiment.as_ref()) else {
+            return Value::Null;
+        };
+        let row = |setting: &attractor_core::settings::Setting| {
+            let value = experiment.settings().get(setting.name);
+            json!({
+                "name": setting.name,
+                "value": value.to_string(),
+                "about": setting.about,
+                "usual": value == setting.default_value(),
+            })
+        };
+        SETTINGS.iter().map(row).collect()
+    }
+
+    /// How to come to the same again.
+    pub(super) fn repeat(&self, request: &Request) -> Value {
+        let run = &request.run;
+        let mut page = format!("attractor report {}", quoted(run));
+        if let Some(source) = &request.data {
+            page += &format!(" --data {}", quoted(&source.path));
+            page += &source
+                .options
+                .dt
+                .map_or(String::new(), |dt| format!(" --dt {dt}"));
+        }
+        let config = folder::of(run).map(|folder| folder.join(folder::EXPERIMENT));
+        let config = config.filter(|_| self.told.is_some());
+        let train = config.map(|config| {
+            let config = quoted(&config);
+            format!("attractor train --config {config} --out again")
+        });
+        let told = self.told.as_ref();
+        json!({
+            "train": train,
+            "report": page,
+            "experiment": told.map(|told| &told.text),
+            "trained_by": told.and_then(Told::version),
+            "seed": told.and_then(|told| Some(told.experiment.as_ref()?.settings().integer("seed"))),
+        })
+    }
+}
+
+/// The name of a run: its folder's, with that of the folder above where its own says little.
+fn name(run: &Path) -> String {
+    let whole = std::path::absolute(run).unwrap_or_else(|_| run.to_path_buf());
+    let parts: Vec<String> = (whole.components())
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    let own = parts.last().cloned().unwrap_or_else(|| FILE.to_string());
+    match parts.len().checked_sub(2).map(|i| &parts[i]) {
+        Some(above) if own.starts_with("seed-") || own == folder::MODEL => format!("{above}/{own}"),
+        _ => own,
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = PathBuf::from(path).display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%\\".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_say_little_have_the_folder_above() {
+        assert_eq!(name(Path::new("runs/lorenz")), "lorenz");
+        assert_eq!(name(Path::new("gtf/seed-01")), "gtf/seed-01");
+        assert_eq!(
+            name(Path::new("r/model.safetensors")),
+            "r/model.safetensors"
+        );
+    }
+
+    #[test]
+    fn a_shell_reads_back_what_was_quoted() {
+        assert_eq!(quoted(Path::new("runs/a-1")), "runs/a-1");
+        assert_eq!(quoted(Path::new("my run's")), "'my run'\\''s'");
+        assert_eq!(quoted(Path::new("$(x)")), "'$(x)'");
+    }
+}

@@ -1,0 +1,121 @@
+//! The page as one file: style, scripts and document inside it, and a policy that lets it load nothing.
+//!
+//! Names and paths are a user's. In the body they are escaped ([`escaped`]); the scripts read them from the document,
+//! where `<` is written as `\u003c` so that no text can end the element that holds it, and only ever set them as text.
+
+use serde_json::Value;
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+
+/// The scripts, in the order in which they build on one another.
+const SCRIPTS: [(&str, &str); 10] = [
+    ("dom", include_str!("page/dom.js")),
+    ("numbers", include_str!("page/numbers.js")),
+    ("theme", include_str!("page/theme.js")),
+    ("charts", include_str!("page/charts.js")),
+    ("heat", include_str!("page/heat.js")),
+    ("space", include_str!("page/space.js")),
+    ("picker", include_str!("page/picker.js")),
+    ("model", include_str!("page/model.js")),
+    ("live", include_str!("page/live.js")),
+    ("sections", include_str!("page/sections.js")),
+];
+
+/// The page.
+pub(super) fn html(title: &str, story: &[String], document: &Value) -> String {
+    let story: String = (story.iter())
+        .map(|text| format!("<p>{}</p>\n", escaped(text)))
+        .collect();
+    let notes = document["notes"].as_array().into_iter().flatten();
+    let notes: String = notes
+        .filter_map(Value::as_str)
+        .map(|note| format!("<li>{}</li>\n", escaped(note)))
+        .collect();
+    let scripts: String = (SCRIPTS.iter())
+        .map(|(name, text)| format!("<script data-part=\"{name}\">\n{text}</script>\n"))
+        .collect();
+    filled(&[
+        ("{{title}}", &escaped(title)),
+        ("{{style}}", STYLE),
+        ("{{story}}", &story),
+        ("{{notes}}", &notes),
+        ("{{document}}", &embedded(document)),
+        ("{{scripts}}", &scripts),
+    ])
+}
+
+/// The page with every placeholder replaced once; what is put in is not looked at again.
+fn filled(parts: &[(&str, &str)]) -> String {
+    let mut page = String::new();
+    let mut rest = PAGE;
+    while let Some(start) = rest.find("{{") {
+        let part = parts
+            .iter()
+            .find(|(name, _)| rest[start..].starts_with(name));
+        let (name, text) = part.expect("every placeholder of the page has its text");
+        page.push_str(&rest[..start]);
+        page.push_str(text);
+        rest = &rest[start + name.len()..];
+    }
+    page + rest
+}
+
+/// A text as it stands between tags and in quoted attributes.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A document as it stands in a script element: `<` occurs only in texts, where JSON has another way to write it.
+fn embedded(document: &Value) -> String {
+    document.to_string().replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NASTY: &str = "</script><img src=x onerror=alert(1)>\"'&{{style}}<!--";
+
+    #[test]
+    fn no_text_of_a_user_becomes_markup() {
+        let document = json!({ "notes": [NASTY], "channels": [{ "name": NASTY }] });
+        let page = html(NASTY, &[NASTY.to_string()], &document);
+        assert!(!page.contains("<img"), "a tag came through");
+        assert!(!page.contains("<!--"), "a comment came through");
+        // As many ends as there are scripts of ours and the document's own.
+        assert_eq!(page.matches("</script>").count(), SCRIPTS.len() + 1);
+        assert_eq!(page.matches(STYLE).count(), 1);
+    }
+
+    #[test]
+    fn a_document_is_read_back_as_it_was() {
+        let document = json!({ "a": NASTY, "b": [1.5, null] });
+        let text = embedded(&document);
+        assert!(!text.contains('<'));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
+    }
+
+    #[test]
+    fn nothing_is_loaded() {
+        let page = html("t", &[], &json!({ "notes": [] }));
+        for load in [
+            "src=", "http:", "https:", "@import", "url(", "fetch(", "import(",
+        ] {
+            assert!(!page.contains(load), "{load}");
+        }
+        assert!(page.contains("default-src 'none'"));
+    }
+}

@@ -1,0 +1,120 @@
+//! The scores on the page: those of the data that are given; else those that a study stored beside the model; else those
+//! of the data that the run remembers.
+
+use attractor_core::measure::{Better, MEASURES, MeasureInfo};
+use serde_json::{Value, json};
+
+use super::Request;
+use super::material::Material;
+use super::numbers::shortened;
+use crate::evaluation::{self, Cache, evaluate};
+use crate::run::Run;
+
+/// The part of the document: where scores are from, then one row a measure; `why` if there are none.
+pub(super) fn judged(material: &Material, request: &Request) -> Value {
+    let stored = &material.scored["evaluation"];
+    if request.data.is_none() && stored.is_object() {
+        return shortened(rows(
+            stored,
+            "the test data of the study that the run is part of",
+        ));
+    }
+    let truth = match &material.truth {
+        Ok(truth) => truth,
+        Err(why) => return json!({ "why": why }),
+    };
+    let folder = request.run.is_dir().then_some(request.run.as_path());
+    let asked = evaluation::Request {
+        system: request.system.clone(),
+        other_starts: 7,
+        trained_on: Run::training_data(&request.run),
+        ..evaluation::Request::default()
+    };
+    let cache = Cache::of_user(folder);
+    match evaluate(&material.reconstruction, &truth.recording, &asked, &cache) {
+        Ok(evaluation) => shortened(rows(&evaluation.to_json(), truth.role.words())),
+        Err(error) => json!({ "why": error.to_string() }),
+    }
+}
+
+/// An evaluation's document in the order of the list of measures.
+fn rows(evaluation: &Value, from: &str) -> Value {
+    let rows = MEASURES.iter().filter_map(|info| row(info, evaluation));
+    json!({
+        "from": from,
+        "rows": evaluation["rows"],
+        "diverged": evaluation["diverged"],
+        "outside": evaluation["outside"],
+        "starts": evaluation["starts"],
+        "floor_from": evaluation["floor_from"],
+        "notes": evaluation["notes"],
+        "measures": rows.collect::<Vec<_>>(),
+    })
+}
+
+fn row(info: &MeasureInfo, evaluation: &Value) -> Option<Value> {
+    let id = info.entry.id;
+    let score = evaluation.get(id)?;
+    let name = match id {
+        "pe" => format!("PE({})", score["pe_n"]),
+        id => name(id).to_string(),
+    };
+    let mut row = json!({
+        "id": id,
+        "name": name,
+        "about": info.entry.summary,
+        "better": match info.better {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+        },
+    });
+    let known = [
+        "value",
+        "floor",
+        "chance",
+        "standard_error",
+        "median",
+        "worst",
+    ];
+    let more = ["time", "lyapunov_times", "horizon", "why"];
+    for key in known.into_iter().chain(more) {
+        row[key] = score[key].clone();
+    }
+    Some(row)
+}
+
+/// A measure as papers write it.
+fn name(id: &str) -> &str {
+    match id {
+        "d_stsp" => "D_stsp",
+        "d_stsp_paper" => "D_stsp (f32)",
+        "d_h" => "D_H",
+        "vpt" => "VPT",
+        "wasserstein" => "Wasserstein",
+        "mmd" => "MMD",
+        "correlation_dimension" => "correlation dimension",
+        id => id,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_that_were_not_scored_have_no_row() {
+        let evaluation = json!({
+            "rows": 10, "d_stsp": { "value": 0.5, "floor": 0.25, "chance": 4.0 },
+            "pe": { "value": null, "why": "forecasts diverge", "pe_n": 20 },
+        });
+        let found = rows(&evaluation, "test");
+        let measures = found["measures"].as_array().unwrap();
+        assert_eq!(measures.len(), 2);
+        assert_eq!(
+            (&measures[0]["name"], &measures[0]["floor"]),
+            (&json!("D_stsp"), &json!(0.25))
+        );
+        assert_eq!(measures[1]["name"], "PE(20)");
+        assert_eq!(measures[1]["why"], "forecasts diverge");
+    }
+}

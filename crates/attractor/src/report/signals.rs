@@ -1,0 +1,264 @@
+//! The data and a free orbit of the model side by side: rows, spectra, histograms and a forecast.
+//!
+//! The orbit starts at the first row of the data. Its beginning is the forecast; of the rest as many rows as the data have
+//! are kept behind a transient of a quarter of them, as where the model is judged. With external inputs the orbit is as
+//! long as the data and nothing is dropped. It ends before the first row that is 10⁶ of the model's units away from
+//! zero.
+
+mod curves;
+
+use attractor_core::inspect::count;
+use attractor_core::linalg;
+use attractor_core::measure::Rows;
+use attractor_core::measure::valid_time::THRESHOLD;
+use attractor_core::series::Series;
+use serde_json::{Value, json};
+
+use super::material::{Material, Truth};
+use super::numbers::{list, rounded};
+use crate::generate;
+use crate::model_file::{Card, Reconstruction};
+
+/// Rows that spectra and histograms are made of.
+const LONGEST: usize = 20_000;
+
+/// Rows of an orbit that has no data beside it.
+const ALONE: usize = 10_000;
+
+/// Rows of a forecast.
+const FORECAST: usize = 1000;
+
+/// Rows that are drawn, and values of them over all channels.
+const DRAWN: usize = 5000;
+const VALUES: usize = 100_000;
+
+/// An orbit that comes as far as this, in the units of the model, has left all bounds.
+const BOUND: f64 = 1e6;
+
+/// The data and the orbit, in the units of the data.
+pub(super) struct Signals {
+    dim: usize,
+    /// The data, row by row; empty without any.
+    truth: Vec<f64>,
+    /// The orbit from the first row of the data on, as far as it is bounded; empty if there is none.
+    orbit: Vec<f64>,
+    /// Rows of it that are a transient.
+    transient: usize,
+    /// The row at which it leaves all bounds.
+    diverged_at: Option<usize>,
+    /// Why there is no orbit.
+    why: Option<String>,
+}
+
+impl Signals {
+    /// Lets the model run beside its data.
+    pub(super) fn of(material: &Material) -> Signals {
+        let truth = material.truth.as_ref().ok();
+        let reconstruction = &material.reconstruction;
+        let dim = reconstruction.card.channels.len();
+        let rows = truth.map_or(ALONE, |truth| truth.stretch.total_len().min(LONGEST));
+        let driven = !reconstruction.card.inputs.is_empty();
+        let transient = if driven { 0 } else { rows / 4 };
+        let stretch = truth.map(|truth| &truth.stretch);
+        let (orbit, diverged_at, why) = match free_orbit(reconstruction, stretch, rows + transient)
+        {
+            Ok((orbit, diverged_at)) => (orbit, diverged_at, None),
+            Err(why) => (Vec::new(), None, Some(why)),
+        };
+        let values = |truth: &Truth| truth.stretch.trajectories()[0].x[..rows * dim].to_vec();
+        Signals {
+            dim,
+            truth: truth.map_or(Vec::new(), values),
+            // An orbit that ends early is shown from its start.
+            transient: if diverged_at.is_some() { 0 } else { transient },
+            orbit,
+            diverged_at,
+            why,
+        }
+    }
+
+    /// What is to be known of the orbit.
+    pub(super) fn note(&self, reconstruction: &Reconstruction) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(
+            self.why
+                .as_ref()
+                .map(|why| format!("there is no free orbit: {why}")),
+        );
+        notes.extend(self.diverged_at.map(|row| {
+            format!(
+                "the free orbit leaves all bounds in row {}: what is shown ends there",
+                row + 1
+            )
+        }));
+        let inputs = reconstruction.card.inputs.len();
+        if inputs > 0 {
+            let inputs = count(inputs, "external input");
+            notes.push(format!(
+                "the live model runs with its {inputs} held at zero"
+            ));
+        }
+        notes
+    }
+
+    /// The part of the document.
+    pub(super) fn to_json(&self, material: &Material) -> Value {
+        let dim = self.dim;
+        let drawn = (VALUES / dim).clamp(2, DRAWN) * dim;
+        let settled = &self.orbit[self.transient * dim..];
+        let cut = |values: &[f64]| list(values[..drawn.min(values.len())].iter().copied());
+        json!({
+            "dim": dim,
+            "truth": cut(&self.truth),
+            "generated": cut(settled),
+            "rows": {
+                "truth": material.truth.as_ref().map_or(0, |truth| truth.stretch.total_len()),
+                "generated": settled.len() / dim,
+            },
+            "transient": self.transient,
+            "diverged_at": self.diverged_at,
+            "lag": lag(material, self.reference()),
+            "projection": projection(Rows::new(self.reference(), dim)),
+            "spectra": curves::spectra(&self.truth, settled, dim, material.reconstruction.card.step.dt),
+            "histograms": curves::histograms(&self.truth, settled, dim),
+            "forecast": self.forecast(),
+        })
+    }
+
+    /// The data, else the orbit.
+    fn reference(&self) -> &[f64] {
+        if self.truth.is_empty() {
+            &self.orbit
+        } else {
+            &self.truth
+        }
+    }
+
+    /// The beginning of the orbit beside the data, and how long it is valid; null without data.
+    fn forecast(&self) -> Value {
+        let rows = FORECAST.min(VALUES / 3 / self.dim).max(2);
+        let rows = rows.min(self.truth.len().min(self.orbit.len()) / self.dim);
+        if rows < 2 {
+            return Value::Null;
+        }
+        let threshold = THRESHOLD.default.parse().unwrap_or(0.5);
+        let truth = Rows::new(&self.truth, self.dim);
+        let valid = valid_steps(truth, Rows::new(&self.orbit, self.dim), threshold);
+        json!({
+            "rows": list(self.orbit[..rows * self.dim].iter().copied()),
+            "valid": valid,
+            "threshold": threshold,
+        })
+    }
+}
+
+/// An orbit of at most so many rows in the units of the data, and where it leaves all bounds.
+fn free_orbit(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+    rows: usize,
+) -> Result<(Vec<f64>, Option<usize>), String> {
+    let (x, _) = generate::start(reconstruction, data).map_err(|error| error.to_string())?;
+    let inputs = generate::inputs(reconstruction, data).map_err(|error| error.to_string())?;
+    let mut orbit = reconstruction.model.orbit(&x, &inputs, rows);
+    let is_far = |row: &[f64]| !row.iter().all(|v| v.abs() < BOUND);
+    let diverged_at = orbit.chunks_exact(x.len()).position(is_far);
+    orbit.truncate(diverged_at.unwrap_or(rows) * x.len());
+    unscale(&mut orbit, &reconstruction.card);
+    Ok((orbit, diverged_at))
+}
+
+fn unscale(rows: &mut [f64], card: &Card) {
+    let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
+    for row in rows.chunks_exact_mut(mean.len()) {
+        (0..row.len()).for_each(|i| row[i] = row[i] * sd[i] + mean[i]);
+    }
+}
+
+/// Steps for which e ≤ ε, e² = 1/N Σ (x̂ − x)²/σ²; a channel that does not vary counts in its own units.
+fn valid_steps(truth: Rows<'_>, orbit: Rows<'_>, threshold: f64) -> usize {
+    let spread: Vec<f64> = (truth.moments().into_iter())
+        .map(|(_, sd)| if sd > 0.0 { sd } else { 1.0 })
+        .collect();
+    let error = |(x, x_hat): (&[f64], &[f64])| {
+        let off = |i: usize| ((x_hat[i] - x[i]) / spread[i]).powi(2);
+        ((0..x.len()).map(off).sum::<f64>() / x.len() as f64).sqrt()
+    };
+    let pairs = truth.iter().zip(orbit.iter()).skip(1);
+    pairs.take_while(|&pair| error(pair) <= threshold).count()
+}
+
+/// Rows between delay coordinates: how long the first channel remembers.
+fn lag(material: &Material, reference: &[f64]) -> usize {
+    let dim = material.reconstruction.card.channels.len();
+    let rows = reference.len() / dim;
+    let column: Vec<f64> = reference.iter().copied().step_by(dim).collect();
+    curves::memory(&column).clamp(1, (rows / 20).max(1))
+}
+
+/// The three directions along which standardised rows vary most; null below four channels.
+fn projection(rows: Rows<'_>) -> Value {
+    let n = rows.dim();
+    if n < 4 || rows.len() < 2 {
+        return Value::Null;
+    }
+    let moments = rows.moments();
+    let sd = |i: usize| {
+        if moments[i].1 > 0.0 {
+            moments[i].1
+        } else {
+            1.0
+        }
+    };
+    let mut covariance = vec![0.0; n * n];
+    for row in rows.iter().step_by((rows.len() / 2000).max(1)) {
+        let u: Vec<f64> = (0..n).map(|i| (row[i] - moments[i].0) / sd(i)).collect();
+        (0..n * n).for_each(|e| covariance[e] += u[e / n] * u[e % n]);
+    }
+    let svd = linalg::svd(&covariance, n, n);
+    let total: f64 = svd.sigma.iter().sum();
+    let component = |k: usize| list((0..n).map(|i| svd.u[i * n + k]));
+    json!({
+        "mean": list(moments.iter().map(|m| m.0)),
+        "sd": list((0..n).map(sd)),
+        "components": (0..3).map(component).collect::<Vec<_>>(),
+        "shares": (0..3).map(|k| rounded(svd.sigma[k] / total)).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forecast_is_valid_while_it_is_near() {
+        // Spread 1 about 0; off by 0.4, 0.5, 0.6.
+        let truth = [0.0, 1.0, -1.0, 1.0, -1.0, 0.0];
+        let (_, sd) = Rows::new(&truth, 1).moments()[0];
+        let off = |e: [f64; 4]| {
+            let mut orbit = truth;
+            (0..4).for_each(|i| orbit[i + 1] += e[i] * sd);
+            valid_steps(Rows::new(&truth, 1), Rows::new(&orbit, 1), 0.55)
+        };
+        assert_eq!(off([0.4, 0.5, 0.6, 0.0]), 2);
+        assert_eq!(off([0.6, 0.0, 0.0, 0.0]), 0);
+        assert_eq!(off([0.0; 4]), 5);
+        assert_eq!(off([0.0, f64::NAN, 0.0, 0.0]), 1);
+    }
+
+    /// Four channels that are multiples of two independent ones: two directions hold everything.
+    #[test]
+    fn principal_components_hold_what_varies() {
+        let rows = (0..500).flat_map(|t| {
+            let (a, b) = ((f64::from(t) * 0.37).sin(), (f64::from(t) * 1.91).cos());
+            [a, 5.0 * a, b + 3.0, -b]
+        });
+        let rows: Vec<f64> = rows.collect();
+        let found = projection(Rows::new(&rows, 4));
+        let shares = found["shares"].as_array().unwrap();
+        let first: f64 = shares[..2].iter().map(|v| v.as_f64().unwrap()).sum();
+        // Shares are rounded to five digits.
+        assert!((first - 1.0).abs() < 2e-5, "{shares:?}");
+        assert!(projection(Rows::new(&rows, 2)).is_null());
+    }
+}

@@ -1,0 +1,169 @@
+//! Spectra and histograms of every channel, of the data beside the orbit:
+//!
+//! - the smoothed spectrum of [`smoothed`], averaged over up to 160 bands of frequency that grow in proportion;
+//! - the share of rows in 48 bins over the range of the data and a tenth of it on either side.
+
+use attractor_core::measure::Rows;
+use attractor_core::measure::spectrum::smoothed;
+use serde_json::{Value, json};
+
+use crate::report::numbers::{list, rounded};
+
+const BANDS: usize = 160;
+const BINS: usize = 48;
+
+/// Spectra below this many rows say nothing.
+const FEWEST: usize = 64;
+
+/// The spectra of data and orbit at common frequencies, per unit of time; null where both are too short.
+pub(super) fn spectra(truth: &[f64], orbit: &[f64], dim: usize, dt: f64) -> Value {
+    let present = [truth, orbit]
+        .into_iter()
+        .filter(|side| side.len() / dim >= FEWEST);
+    let Some(rows) = present.map(|side| side.len() / dim).min() else {
+        return Value::Null;
+    };
+    let bands = bands(rows / 2 + 1);
+    let middle = |band: &std::ops::Range<usize>| (band.start + band.end - 1) as f64 / 2.0;
+    let side = |values: &[f64]| -> Value {
+        if values.len() / dim < FEWEST {
+            return Value::Null;
+        }
+        let spectra = smoothed(Rows::new(&values[..rows * dim], dim));
+        let averaged = |f: &Vec<f64>| {
+            list((bands.iter()).map(|band| f[band.clone()].iter().sum::<f64>() / band.len() as f64))
+        };
+        spectra.iter().map(averaged).collect()
+    };
+    json!({
+        "frequency": list(bands.iter().map(|band| middle(band) / (rows as f64 * dt))),
+        "truth": side(truth),
+        "generated": side(orbit),
+    })
+}
+
+/// Ranges of 1..modes whose ends grow in proportion, none of them empty.
+fn bands(modes: usize) -> Vec<std::ops::Range<usize>> {
+    let last = modes as f64;
+    let end = |i: usize| last.powf(i as f64 / BANDS as f64).round() as usize;
+    let ends = (0..=BANDS).map(end);
+    let mut ends: Vec<usize> = ends.map(|e| e.clamp(1, modes)).collect();
+    ends.dedup();
+    ends.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+/// The histograms of every channel.
+pub(super) fn histograms(truth: &[f64], orbit: &[f64], dim: usize) -> Value {
+    let reference = if truth.is_empty() { orbit } else { truth };
+    let channel = |i: usize| -> Value {
+        let column = |values: &[f64]| {
+            values
+                .iter()
+                .copied()
+                .skip(i)
+                .step_by(dim)
+                .collect::<Vec<_>>()
+        };
+        let of_range = column(reference);
+        let low = of_range.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = of_range.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let margin = if high > low { 0.1 * (high - low) } else { 0.5 };
+        let (low, high) = (low - margin, high + margin);
+        json!({
+            "low": rounded(low),
+            "high": rounded(high),
+            "truth": list(shares(&column(truth), low, high)),
+            "generated": list(shares(&column(orbit), low, high)),
+        })
+    };
+    (0..dim).map(channel).collect()
+}
+
+/// The share of values in each bin, of all values; empty without any.
+fn shares(values: &[f64], low: f64, high: f64) -> Vec<f64> {
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let mut counts = vec![0.0; BINS];
+    for v in values {
+        let place = (v - low) / (high - low) * BINS as f64;
+        if place >= 0.0 && place < BINS as f64 {
+            counts[place as usize] += 1.0 / values.len() as f64;
+        }
+    }
+    counts
+}
+
+/// Rows until the autocorrelation of a column has fallen to 1/e; a twentieth of the column if it never does.
+pub(super) fn memory(column: &[f64]) -> usize {
+    let (mean, sd) = attractor_core::series::mean_and_sd(column.iter().copied());
+    let at = |lag: usize| {
+        let pairs = column.iter().zip(&column[lag..]);
+        let sum: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
+        sum / (column.len() - lag) as f64
+    };
+    let limit = sd * sd / std::f64::consts::E;
+    let longest = column.len() / 20;
+    (1..longest)
+        .find(|&lag| at(lag) < limit)
+        .unwrap_or(longest.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::TAU;
+
+    use super::*;
+
+    #[test]
+    fn bands_cover_all_frequencies_but_zero_once() {
+        for modes in [2, 33, 1000, 10_001] {
+            let all: Vec<usize> = bands(modes).into_iter().flatten().collect();
+            assert_eq!(all, (1..modes).collect::<Vec<_>>());
+        }
+    }
+
+    /// A tone of period 50 rows of 0.1 has its peak at 0.2 per unit of time, within the width of a band.
+    #[test]
+    fn a_tone_has_its_frequency() {
+        let tone: Vec<f64> = (0..4000)
+            .map(|t| (TAU * f64::from(t) / 50.0).sin())
+            .collect();
+        let found = spectra(&tone, &[], 1, 0.1);
+        let power = found["truth"][0].as_array().unwrap();
+        let power: Vec<f64> = power.iter().map(|v| v.as_f64().unwrap()).collect();
+        let peak = (0..power.len())
+            .max_by(|&i, &j| power[i].total_cmp(&power[j]))
+            .unwrap();
+        let frequency = found["frequency"][peak].as_f64().unwrap();
+        // Bands near mode 80 of 2000 are 2000^(1/160) = 1.05 times as wide as the one before.
+        assert!((frequency / 0.2 - 1.0).abs() < 0.05, "{frequency}");
+        assert!(found["generated"].is_null());
+    }
+
+    #[test]
+    fn a_histogram_counts_every_value_in_range_once() {
+        let values = [0.0, 0.5, 1.0, 1.0];
+        let found = histograms(&values, &[0.5, 99.0], 1);
+        let sum = |side: &str| -> f64 {
+            let shares = found[0][side].as_array().unwrap().iter();
+            shares.map(|v| v.as_f64().unwrap()).sum()
+        };
+        assert_eq!((sum("truth"), sum("generated")), (1.0, 0.5));
+        assert_eq!(
+            (&found[0]["low"], &found[0]["high"]),
+            (&json!(-0.1), &json!(1.1))
+        );
+    }
+
+    /// The autocorrelation of a sine is a cosine: it is 1/e at acos(1/e)/2π = 0.19 of a period.
+    #[test]
+    fn a_sine_forgets_in_a_fifth_of_its_period() {
+        let sine: Vec<f64> = (0..4000)
+            .map(|t| (TAU * f64::from(t) / 97.0).sin())
+            .collect();
+        // 18.4 rows.
+        assert_eq!(memory(&sine), 19);
+        assert_eq!(memory(&[1.0; 100]), 5);
+    }
+}

@@ -1,0 +1,281 @@
+//! What was asked and what came out, in plain words made from settings and scores; and what to cite.
+
+use attractor_core::inspect::{count, figure};
+use attractor_core::measure::MEASURES;
+use attractor_core::settings::Settings;
+use serde_json::Value;
+
+use super::material::Material;
+use crate::model_file::Reconstruction;
+use crate::references::{self, METHODS, PAPER, TOOL};
+use crate::run::Trained;
+
+/// Two paragraphs: the question, then the answer.
+pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
+    let asked = asked(material);
+    let ended = ended(&material.outcome);
+    let answers = [
+        judged(&document["scores"]),
+        forecast(&document["scores"]),
+        dynamics(&document["dynamics"]),
+    ];
+    let answers: Vec<String> = answers.into_iter().flatten().collect();
+    let question = [Some(asked), ended].into_iter().flatten();
+    let mut paragraphs = vec![question.collect::<Vec<_>>().join(" ")];
+    paragraphs.extend((!answers.is_empty()).then(|| answers.join(" ")));
+    paragraphs
+}
+
+/// Which model was trained on what, and how.
+fn asked(material: &Material) -> String {
+    let architecture = material.reconstruction.model.architecture();
+    let dims = architecture.dims;
+    let hidden = match architecture.info.hidden {
+        None => String::new(),
+        Some(_) if architecture.info.entry.id.contains("dendritic") => {
+            format!(" of {} each", count(dims.hidden, "base"))
+        }
+        Some(_) => format!(" and {}", count(dims.hidden, "hidden unit")),
+    };
+    let model = format!(
+        "{} with {}{hidden} ({} parameters)",
+        architecture.info.entry.id,
+        count(dims.latent, "latent state"),
+        grouped(material.reconstruction.model.theta().len()),
+    );
+    let told = material.told.as_ref();
+    let Some(experiment) = told.and_then(|told| told.experiment.as_ref()) else {
+        return format!("This is a {model}; how it was trained is not known.");
+    };
+    let settings = experiment.settings();
+    let data = told.and_then(|told| told.file());
+    format!(
+        "A {model} was trained on {}{} by {}, for {} epochs of {}, with seed {}.",
+        count(architecture.observation.dim_obs, "channel"),
+        data.map_or(String::new(), |file| format!(" of {file}")),
+        forcing(settings),
+        grouped(settings.integer("epochs")),
+        count(settings.integer("batches-per-epoch"), "batch").replace("batchs", "batches"),
+        settings.integer("seed"),
+    )
+}
+
+fn forcing(settings: &Settings) -> String {
+    match settings.choice("forcing") {
+        "gtf" => format!(
+            "generalised teacher forcing (α = {})",
+            figure(settings.real("alpha"))
+        ),
+        "agtf" => "adaptive generalised teacher forcing (α from Jacobians)".into(),
+        "stf" => format!(
+            "sparse teacher forcing, every {} steps",
+            settings.integer("interval")
+        ),
+        _ => "gradient descent without teacher forcing".into(),
+    }
+}
+
+/// How training ended; none if nothing says so.
+fn ended(outcome: &Value) -> Option<String> {
+    let word = outcome["outcome"].as_str()?;
+    let updates = grouped(outcome["update"].as_u64()? as usize);
+    if word == Trained::DIVERGED {
+        return Some(format!(
+            "Training diverged at update {updates}: the model is its last finite state."
+        ));
+    }
+    let loss = outcome["loss"].as_f64();
+    let loss = loss.map_or(String::new(), |loss| {
+        format!(" with a loss of {}", figure(loss))
+    });
+    Some(format!("Training {word} after {updates} updates{loss}."))
+}
+
+/// The paper's scores, each with its floor and chance where they are known.
+fn judged(scores: &Value) -> Option<String> {
+    let from = scores["from"].as_str()?;
+    if scores["diverged"] == true {
+        return Some(format!(
+            "Judged by {from}, its free orbit diverges: there are no scores."
+        ));
+    }
+    let measures = scores["measures"].as_array()?;
+    let paper = ["d_stsp", "d_h", "pe"];
+    let said = measures
+        .iter()
+        .filter(|m| paper.iter().any(|id| m["id"] == *id));
+    let said: Vec<String> = said.filter_map(score).collect();
+    let rows = grouped(scores["rows"].as_u64()? as usize);
+    let verdict = measures
+        .iter()
+        .find(|m| m["id"] == "d_stsp")
+        .and_then(verdict);
+    Some(format!(
+        "Judged by {rows} rows of {from}: {}.{}",
+        said.join(", "),
+        verdict.map_or(String::new(), |verdict| format!(" {verdict}"))
+    ))
+}
+
+fn score(measure: &Value) -> Option<String> {
+    let name = measure["name"].as_str()?;
+    let value = figure(measure["value"].as_f64()?);
+    let level = |key: &str| Some(format!("{key} {}", figure(measure[key].as_f64()?)));
+    let levels: Vec<String> = ["floor", "chance"].into_iter().filter_map(level).collect();
+    Some(match levels.is_empty() {
+        true => format!("{name} {value}"),
+        false => format!("{name} {value} ({})", levels.join(", ")),
+    })
+}
+
+/// Where a value lies between floor and chance, in proportion.
+fn verdict(measure: &Value) -> Option<&'static str> {
+    let number = |key: &str| measure[key].as_f64().filter(|&v| v > 0.0);
+    let (value, floor, chance) = (number("value")?, number("floor")?, number("chance")?);
+    if chance <= floor {
+        return None;
+    }
+    Some(match (value / floor).ln() / (chance / floor).ln() {
+        share if share <= 0.15 => {
+            "In state space the model is as near to the data as the data are to themselves."
+        }
+        share if share <= 0.5 => "In state space the model is nearer to the floor than to chance.",
+        share if share < 1.0 => "In state space the model is nearer to chance than to the floor.",
+        _ => "In state space the model is no better than a surrogate without dynamics.",
+    })
+}
+
+fn forecast(scores: &Value) -> Option<String> {
+    let measures = scores["measures"].as_array()?;
+    let vpt = measures.iter().find(|m| m["id"] == "vpt")?;
+    let steps = figure(vpt["value"].as_f64()?);
+    let time = vpt["time"]
+        .as_f64()
+        .map(figure)
+        .filter(|time| *time != steps);
+    Some(format!(
+        "Its forecasts are off by half a standard deviation after {steps} steps on average{}.",
+        time.map_or(String::new(), |time| format!(" (a time of {time})"))
+    ))
+}
+
+fn dynamics(dynamics: &Value) -> Option<String> {
+    if let Some(step) = dynamics["diverged_at"].as_u64() {
+        let step = grouped(step as usize);
+        return Some(format!("Its free orbit leaves all bounds at step {step}."));
+    }
+    let lyapunov = &dynamics["lyapunov"];
+    let largest = lyapunov["exponents"][0].as_f64()?;
+    let error = lyapunov["standard_errors"][0].as_f64()?;
+    let per = lyapunov["per"].as_str()?;
+    let per = if per == "time" { "unit of time" } else { per };
+    let meaning = match largest {
+        v if v > 3.0 * error => "the orbit is chaotic",
+        v if v < -3.0 * error => "the orbit settles on a stable point or cycle",
+        _ => "the orbit is at the border of chaos, or too short to tell",
+    };
+    Some(format!(
+        "The largest Lyapunov exponent of its free orbit is {} ± {} per {per}: {meaning}.",
+        figure(largest),
+        figure(error)
+    ))
+}
+
+/// A whole number with commas between its thousands.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The program, its paper, and what the model, the training, the analysis and the measures are from.
+pub(super) fn bibtex(reconstruction: &Reconstruction) -> String {
+    let used = ["train", "analyze"];
+    let methods = METHODS.iter().filter(|(verb, _)| used.contains(verb));
+    let methods = methods.flat_map(|(_, keys)| keys.iter().copied());
+    let entry = &reconstruction.model.architecture().info.entry;
+    let of_model = entry.references.iter().copied();
+    let of_measures = MEASURES
+        .iter()
+        .flat_map(|info| info.entry.references.iter().copied());
+    let keys = [PAPER]
+        .into_iter()
+        .chain(of_model)
+        .chain(methods)
+        .chain(of_measures);
+    let texts = references::of_keys(keys)
+        .into_iter()
+        .map(|reference| reference.bibtex);
+    [TOOL]
+        .into_iter()
+        .chain(texts)
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let texts = [0, 12, 123, 1234, 250_000, 1_000_000].map(grouped);
+        assert_eq!(texts, ["0", "12", "123", "1,234", "250,000", "1,000,000"]);
+    }
+
+    #[test]
+    fn a_verdict_is_where_the_value_lies() {
+        let of = |value: f64| {
+            let measure = json!({ "value": value, "floor": 0.1, "chance": 10.0 });
+            verdict(&measure)
+                .unwrap()
+                .split(" the model is ")
+                .nth(1)
+                .unwrap()
+        };
+        assert!(of(0.05).starts_with("as near"));
+        assert!(of(0.5).starts_with("nearer to the floor"));
+        assert!(of(5.0).starts_with("nearer to chance"));
+        assert!(of(20.0).starts_with("no better"));
+        assert_eq!(
+            verdict(&json!({ "value": 1.0, "floor": null, "chance": 2.0 })),
+            None
+        );
+    }
+
+    #[test]
+    fn what_nature_does_is_told() {
+        let lyapunov = |largest: f64| {
+            let lyapunov =
+                json!({ "exponents": [largest], "standard_errors": [0.05], "per": "time" });
+            dynamics(&json!({ "diverged_at": null, "lyapunov": lyapunov })).unwrap()
+        };
+        assert!(lyapunov(0.9).ends_with("0.9 ± 0.05 per unit of time: the orbit is chaotic."));
+        assert!(lyapunov(-0.9).contains("settles"));
+        assert!(lyapunov(0.1).contains("too short to tell"));
+        let diverged = dynamics(&json!({ "diverged_at": 1234 })).unwrap();
+        assert!(diverged.contains("step 1,234"));
+        let scores = json!({ "from": "the data", "rows": 5, "diverged": true, "measures": [] });
+        assert!(judged(&scores).unwrap().contains("diverges"));
+    }
+
+    #[test]
+    fn a_run_without_scores_still_has_a_story() {
+        assert_eq!(judged(&json!({ "why": "gone" })), None);
+        assert_eq!(forecast(&Value::Null), None);
+        assert_eq!(ended(&Value::Null), None);
+        let diverged = json!({ "outcome": "diverged", "update": 1000, "loss": null });
+        assert!(
+            ended(&diverged)
+                .unwrap()
+                .contains("diverged at update 1,000")
+        );
+    }
+}

@@ -1,0 +1,370 @@
+//! `attractor report`, run as a user runs it; and the page's own script beside the program, where Node is there.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{Tensor, linear_model, model_file, said};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Quick searches: what is tested here is the page.
+const QUICK: &str = "--seconds 1 --cycles 1";
+
+/// A folder with a recording `l.csv` and a short run `r` on it.
+fn trained(settings: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 600 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    let train =
+        format!("train l.csv --out r --quiet --epochs 3 --window 30 --hidden 12 {settings}");
+    said(folder.path(), &train, 0);
+    folder
+}
+
+/// The text of an element of a page.
+fn element<'a>(page: &'a str, opening: &str) -> &'a str {
+    let (_, rest) = page.split_once(opening).unwrap();
+    rest.split_once("</script>").unwrap().0
+}
+
+/// The document in a page, after what every page must be.
+fn document(path: &Path) -> Value {
+    let page = fs::read_to_string(path).unwrap();
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+    let body = page.split("<script").next().unwrap();
+    for load in ["src=", "http:", "https:", "url(", "@import"] {
+        assert!(!body.contains(load), "{load}");
+    }
+    assert_eq!(body.matches("href=").count(), 1, "only the empty icon");
+    let text = element(&page, "id=\"document\">");
+    assert!(!text.contains('<'));
+    serde_json::from_str(text).unwrap()
+}
+
+fn lengths(document: &Value, side: &str) -> usize {
+    document["signals"][side].as_array().unwrap().len()
+}
+
+fn notes(document: &Value) -> String {
+    document["notes"].to_string()
+}
+
+#[test]
+fn a_run_has_a_page_with_all_its_parts() {
+    let folder = trained("");
+    let (out, told) = said(folder.path(), &format!("report r {QUICK}"), 0);
+    assert!(out.is_empty());
+    assert!(
+        told.contains("wrote a page of ") && told.ends_with("r/report.html\n"),
+        "{told}"
+    );
+    let document = document(&folder.path().join("r/report.html"));
+    assert_eq!(document["notes"], serde_json::json!([]));
+    assert_eq!(
+        (lengths(&document, "truth"), lengths(&document, "generated")),
+        (1800, 1800)
+    );
+    assert_eq!(document["history"]["loss"].as_array().unwrap().len(), 3);
+    assert_eq!(document["scores"]["measures"][0]["id"], "d_stsp");
+    assert!(document["scores"]["measures"][0]["floor"].is_number());
+    assert_eq!(
+        document["dynamics"]["lyapunov"]["exponents"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+    assert_eq!(document["settings"][0]["name"], "model");
+    assert_eq!(
+        document["data"]["role"],
+        "the data that the model was trained on"
+    );
+    assert!(
+        document["repeat"]["train"]
+            .as_str()
+            .unwrap()
+            .contains("--config r/experiment.toml")
+    );
+    assert!(
+        document["bibtex"]
+            .as_str()
+            .unwrap()
+            .contains("@misc{attractor,")
+    );
+    // The forecast begins where the data do: the observation model starts well conditioned and is all but inverted.
+    let first = |list: &Value| list[0].as_f64().unwrap();
+    let signals = &document["signals"];
+    assert!((first(&signals["forecast"]["rows"]) - first(&signals["truth"])).abs() < 1e-4);
+}
+
+#[test]
+fn a_model_file_needs_data_to_be_compared_with() {
+    let folder = trained("");
+    fs::copy(
+        folder.path().join("r/model.safetensors"),
+        folder.path().join("m.safetensors"),
+    )
+    .unwrap();
+    let (_, told) = said(folder.path(), &format!("report m.safetensors {QUICK}"), 0);
+    assert!(told.contains("there are no data to compare with"), "{told}");
+    let alone = document(&folder.path().join("report.html"));
+    assert_eq!(lengths(&alone, "truth"), 0);
+    assert!(lengths(&alone, "generated") > 1000 && alone["scores"]["why"].is_string());
+    said(
+        folder.path(),
+        &format!("report m.safetensors --data l.csv --out b.html {QUICK}"),
+        0,
+    );
+    let beside = document(&folder.path().join("b.html"));
+    assert_eq!(lengths(&beside, "truth"), 1800);
+    assert!(beside["scores"]["measures"][0]["value"].is_number());
+    assert!(notes(&beside).contains("experiment.toml"));
+}
+
+#[test]
+fn data_that_are_gone_are_told_on_the_page() {
+    let folder = trained("");
+    fs::rename(folder.path().join("l.csv"), folder.path().join("moved.csv")).unwrap();
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let document = document(&folder.path().join("r/report.html"));
+    assert!(notes(&document).contains("l.csv"), "{}", notes(&document));
+    assert!(document["history"]["loss"].is_array() && document["data"].is_null());
+    let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+    assert!(page.contains("<li>there are no data to compare with"));
+}
+
+#[test]
+fn one_channel_is_drawn_by_its_delays() {
+    let folder = trained("--state x --latent 3 --observation identity");
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let document = document(&folder.path().join("r/report.html"));
+    assert_eq!(document["signals"]["dim"], 1);
+    assert!(document["signals"]["lag"].as_u64().unwrap() >= 1);
+    assert!(document["signals"]["projection"].is_null());
+}
+
+#[test]
+fn held_out_data_are_what_a_run_is_judged_by() {
+    let folder = trained("--held-out 0.25");
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let document = document(&folder.path().join("r/report.html"));
+    assert_eq!(document["data"]["rows"], 150);
+    assert!(
+        document["scores"]["from"]
+            .as_str()
+            .unwrap()
+            .contains("held out")
+    );
+}
+
+#[test]
+fn many_channels_fit_into_a_small_page() {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz96 --set n=64 --steps 2000 --standardize --out l.npy";
+    said(folder.path(), simulate, 0);
+    let train =
+        "train l.npy --dt 0.04 --out r --quiet --epochs 1 --window 20 --latent 16 --hidden 64";
+    said(folder.path(), train, 0);
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let document = document(&folder.path().join("r/report.html"));
+    assert_eq!(document["channels"].as_array().unwrap().len(), 64);
+    let projection = &document["signals"]["projection"];
+    assert_eq!(projection["components"][2].as_array().unwrap().len(), 64);
+    // 100,000 values: 1562 rows.
+    assert_eq!(lengths(&document, "truth"), 1562 * 64);
+}
+
+#[test]
+fn an_orbit_that_diverges_is_shown_as_far_as_it_goes() {
+    let folder = TempDir::new().unwrap();
+    linear_model(folder.path(), 2.0, 1.0, &[]);
+    let (_, told) = said(folder.path(), &format!("report m.safetensors {QUICK}"), 0);
+    // z = 2^t − 1 is beyond a million at t = 20.
+    assert!(told.contains("leaves all bounds in row 21"), "{told}");
+    let document = document(&folder.path().join("report.html"));
+    assert_eq!(document["signals"]["diverged_at"], 20);
+    assert_eq!(lengths(&document, "generated"), 20);
+    assert!(document["dynamics"]["lyapunov"].is_null());
+}
+
+#[test]
+fn names_are_text_whatever_they_are() {
+    let folder = TempDir::new().unwrap();
+    let nasty = r#"[{"name": "</script><script>alert(1)</script>", "unit": "<b>"}]"#;
+    linear_model(folder.path(), 0.5, 1.0, &[("channels", nasty)]);
+    said(folder.path(), &format!("report m.safetensors {QUICK}"), 0);
+    let document = document(&folder.path().join("report.html"));
+    let name = document["channels"][0]["name"].as_str().unwrap();
+    assert_eq!(name, "</script><script>alert(1)</script>");
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(!page.contains("<script>alert"));
+}
+
+#[test]
+fn mistakes_are_told_with_a_remedy() {
+    let folder = TempDir::new().unwrap();
+    linear_model(folder.path(), 0.5, 1.0, &[]);
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::write(folder.path().join("two.csv"), "a,b\n1,2\n3,4\n").unwrap();
+    for (arguments, what) in [
+        ("report nothing", "no such run or model"),
+        (
+            "report empty",
+            "hint: a run has a model once its training has ended",
+        ),
+        (
+            "report m.safetensors --out empty",
+            "hint: use `--out empty/report.html`",
+        ),
+        (
+            "report m.safetensors --out m.safetensors",
+            "hint: use `--out m.html`",
+        ),
+        (
+            "report m.safetensors --out no/such/a.html",
+            "no such folder",
+        ),
+        ("report m.safetensors --data gone.csv", "gone.csv"),
+        (
+            "report m.safetensors --data two.csv",
+            "the model has 1 channel, the data have 2",
+        ),
+        ("report two.csv", "two.csv"),
+    ] {
+        let (out, told) = said(folder.path(), arguments, 2);
+        assert!(out.is_empty() && told.contains(what), "{arguments}: {told}");
+    }
+}
+
+/// The script reads a page, takes the model's part of its scripts, and prints the orbit from the stored start.
+const DRIVER: &str = r#"
+const page = require("fs").readFileSync(process.argv[2], "utf8");
+const part = (opening) => page.split(opening)[1].split("</script>")[0];
+const LiveModel = new Function(part('data-part="model">') + "; return LiveModel")();
+const { live } = JSON.parse(part('id="document">'));
+const model = new LiveModel(live);
+const rows = [];
+for (let z = model.infer(live.start), t = 0; t < 60; t += 1, z = model.step(z)) rows.push(model.observe(z));
+console.log(JSON.stringify(rows));
+"#;
+
+fn has_node() -> bool {
+    Command::new("node")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// The orbit of the page's own script.
+fn orbit_of_page(folder: &Path, page: &str) -> Vec<Vec<f64>> {
+    fs::write(folder.join("driver.js"), DRIVER).unwrap();
+    let mut node = Command::new("node");
+    let output = node
+        .current_dir(folder)
+        .args(["driver.js", page])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The orbit of the program.
+fn orbit_of_program(folder: &Path, model: &str) -> Vec<Vec<f64>> {
+    let (out, _) = said(folder, &format!("generate {model} --steps 60"), 0);
+    let row = |line: &str| {
+        line.split(',')
+            .skip(1)
+            .map(|v| v.parse().unwrap())
+            .collect()
+    };
+    out.lines().skip(1).map(row).collect()
+}
+
+/// Sums are taken in the same order, so that rounding differs at most in tanh, by an ulp a step; an untrained or barely
+/// trained map stretches by less than 1.2 a step, 60 steps by less than 6e4: 6e4 · 2e-16 · 60 < 1e-9.
+#[track_caller]
+fn assert_same_orbit(folder: &Path, model: &str, page: &str) {
+    let (ours, theirs) = (orbit_of_program(folder, model), orbit_of_page(folder, page));
+    assert_eq!((ours.len(), theirs.len()), (60, 60));
+    for (t, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+        for (a, b) in a.iter().zip(b) {
+            assert!(
+                (a - b).abs() <= 1e-9 * (1.0 + a.abs()),
+                "{model}, row {t}: {a} {b}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_computes_what_the_program_computes() {
+    if !has_node() {
+        println!("skipped: the live model beside the program: there is no `node`");
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 400 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    let maps = [
+        "plrnn",
+        "mean-centred-plrnn",
+        "dendritic-plrnn",
+        "clipped-dendritic-plrnn",
+        "shallow-plrnn",
+        "clipped-shallow-plrnn",
+        "tanh-shallow-plrnn",
+    ];
+    let observations = [
+        "identity --latent 4",
+        "linear",
+        "linear-bias --standardize on",
+    ];
+    for (i, map) in maps.iter().enumerate() {
+        let observation = observations[i % observations.len()];
+        let train = format!(
+            "train l.csv --out {map} --quiet --epochs 1 --batches-per-epoch 5 --window 20 --hidden 6 --model {map} --observation {observation}"
+        );
+        said(folder.path(), &train, 0);
+        said(folder.path(), &format!("report {map} {QUICK}"), 0);
+        assert_same_orbit(folder.path(), map, &format!("{map}/report.html"));
+    }
+}
+
+/// A bias, a pseudo-inverse of more latent states than channels, and a scaling, with numbers that are not round.
+#[test]
+fn the_page_inverts_the_observation_and_the_scaling() {
+    if !has_node() {
+        println!("skipped: the live model beside the program: there is no `node`");
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let metadata = [
+        ("scaling", r#"{"mean": [10.1, -3.3], "sd": [2.7, 0.3]}"#),
+        ("start", "[12.3, -3.1]"),
+    ];
+    let tensors: [Tensor<'_>; 7] = [
+        ("A", &[3], &[0.3, 0.7, -0.9]),
+        ("W1", &[3, 2], &[0.5, -0.2, 0.1, 0.9, -0.4, 0.3]),
+        ("h1", &[3], &[0.1, -0.2, 0.05]),
+        ("W2", &[2, 3], &[0.8, -1.1, 0.6, -0.3, 0.9, 0.2]),
+        ("h2", &[2], &[0.4, -0.7]),
+        ("B", &[2, 3], &[1.0, 0.2, -0.1, 0.3, 0.9, 0.5]),
+        ("b", &[2], &[0.07, -0.11]),
+    ];
+    model_file(folder.path(), "clipped-shallow-plrnn", &metadata, &tensors);
+    said(folder.path(), &format!("report m.safetensors {QUICK}"), 0);
+    assert_same_orbit(folder.path(), "m.safetensors", "report.html");
+}

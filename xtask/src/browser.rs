@@ -1,0 +1,110 @@
+//! Pages of `attractor report` in a real browser: pages on three small runs (three channels, one, 64) are written and
+//! given to `tests/browser/report.py`, which opens them in a headless Chromium.
+//!
+//! Where Chromium or its driver is missing, Debian's are installed if we may; else the step is skipped with a line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
+use crate::tally::Tally;
+
+/// What the script needs.
+const PROGRAMS: [&str; 3] = ["python3", "chromium", "chromedriver"];
+
+/// The pages: what is simulated, then how it is trained on.
+const PAGES: [(&str, &str, &str); 3] = [
+    (
+        "three",
+        "lorenz63 --steps 5000",
+        "--epochs 10 --hidden 30 --lr 2e-3",
+    ),
+    (
+        "one",
+        "lorenz63 --steps 2000",
+        "--state x --latent 3 --observation identity --epochs 2 --hidden 20",
+    ),
+    (
+        "many",
+        "lorenz96 --set n=64 --steps 2000",
+        "--latent 16 --hidden 64 --epochs 1 --window 30",
+    ),
+];
+
+/// `cargo xtask browser`.
+pub(crate) fn run(_: &[String]) -> ExitCode {
+    let mut tally = Tally::default();
+    check(&mut tally);
+    println!("{}", tally.summary());
+    exit_code(tally.all_passed())
+}
+
+/// Writes the pages and opens them, counting one check.
+pub(crate) fn check(tally: &mut Tally) {
+    if let Err(reason) = install() {
+        return tally.skip(format!("pages of reports in a browser: {reason}"));
+    }
+    let build = ["build", "-p", "attractor-cli"];
+    let pages = match succeeds(&mut cargo(build)) {
+        true => write_pages(&target().join("browser")),
+        false => Err("the command is not built".to_string()),
+    };
+    match pages {
+        Ok(pages) => tally.check("browser", open(&pages)),
+        Err(told) => {
+            println!("{told}");
+            tally.check("browser", false);
+        }
+    }
+}
+
+/// The first program that is not there.
+fn missing() -> Option<&'static str> {
+    let runs = |program: &&str| quietly(Command::new(program).arg("--version")).is_ok();
+    PROGRAMS.into_iter().find(|program| !runs(program))
+}
+
+/// Installs what is missing, if that is possible.
+fn install() -> Result<(), String> {
+    let Some(program) = missing() else {
+        return Ok(());
+    };
+    let told = format!("there is no `{program}`");
+    let is_root = quietly(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if !is_root || quietly(Command::new("apt-get").arg("--version")).is_err() {
+        return Err(told);
+    }
+    println!("installing Debian's chromium and chromium-driver");
+    let mut apt = Command::new("apt-get");
+    apt.env("DEBIAN_FRONTEND", "noninteractive");
+    apt.args(["install", "-y", "-qq", "chromium", "chromium-driver"]);
+    quietly(&mut apt).map_err(|why| format!("{told}, and apt-get says: {why}"))?;
+    missing().map_or(Ok(()), |program| Err(format!("there is no `{program}`")))
+}
+
+/// Writes the pages into an empty folder.
+fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    // There may be nothing to remove.
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let attractor = |words: &str| {
+        let mut command = Command::new(target().join("debug/attractor"));
+        command.current_dir(folder).args(words.split_whitespace());
+        command.env("ATTRACTOR_CACHE", folder.join("cache"));
+        quietly(&mut command).map_err(|told| format!("attractor {words}: {told}"))
+    };
+    let page = |(name, system, settings): (&str, &str, &str)| {
+        attractor(&format!("simulate {system} --standardize --out {name}.csv"))?;
+        attractor(&format!("train {name}.csv --out {name} --quiet {settings}"))?;
+        attractor(&format!("report {name} --out {name}.html --seconds 2"))?;
+        Ok(folder.join(format!("{name}.html")))
+    };
+    PAGES.into_iter().map(page).collect()
+}
+
+fn open(pages: &[PathBuf]) -> bool {
+    let mut script = Command::new("python3");
+    script.arg(root().join("tests/browser/report.py"));
+    succeeds(script.args(pages))
+}
