@@ -11,6 +11,7 @@ use attractor_core::system::simulate::SimulateError;
 use crate::embedding::EmbeddingError;
 use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
+use crate::figure::FigureError;
 use crate::format::FormatError;
 use crate::generate::GenerateError;
 use crate::line_search::LineSearchError;
@@ -64,6 +65,9 @@ pub enum Error {
     /// A recording is not embedded, or has no exponent.
     #[error(transparent)]
     Embedding(#[from] EmbeddingError),
+    /// There is no figure.
+    #[error(transparent)]
+    Figure(#[from] FigureError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -126,6 +130,7 @@ impl Error {
             Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),
             Error::Embedding(error) => error.hint(),
+            Error::Figure(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
@@ -147,6 +152,7 @@ impl Error {
             Error::Simulate(error) => error.is_outcome(),
             Error::Generate(error) => error.is_outcome(),
             Error::Run(error) => error.is_outcome(),
+            Error::Figure(error) => error.is_outcome(),
             _ => false,
         }
     }

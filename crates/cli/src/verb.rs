@@ -14,6 +14,7 @@ mod line_search;
 mod list;
 mod lyapunov;
 mod measure;
+mod plot;
 mod prepare;
 mod resume;
 mod simulate;
@@ -49,6 +50,7 @@ pub(crate) enum Verb {
     Analyze(analyze::Analyze),
     Export(export::Export),
     Lyapunov(Box<lyapunov::Lyapunov>),
+    Plot(Box<plot::Plot>),
     Bench(bench::Bench),
 }
 
@@ -75,6 +77,7 @@ impl Verb {
             Verb::Analyze(analyze) => analyze.run(out),
             Verb::Export(export) => export.run(),
             Verb::Lyapunov(lyapunov) => lyapunov.run(out),
+            Verb::Plot(plot) => plot.run(out),
             Verb::Bench(bench) => bench.run(out),
         }
     }
