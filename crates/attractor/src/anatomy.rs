@@ -6,11 +6,12 @@
 //! does is a result: an orbit that diverges has no exponents, but the model still has fixed points.
 
 mod document;
+pub(crate) mod gradients;
 mod tables;
 
 pub(crate) use document::exponents as exponents_json;
 pub use document::{observe, per, to_json};
-pub use tables::{TABLES, Tables, prepare, tables};
+pub use tables::{TABLES, Table, Tables, prepare, tables};
 
 use std::time::{Duration, Instant};
 
@@ -138,6 +139,21 @@ impl Regions {
             itinerary: Itinerary::of(form, orbit),
         }
     }
+}
+
+/// A free orbit behind its transient, a tenth as long, in rows of M, and the step at which it diverges.
+pub(crate) fn orbit(
+    reconstruction: &Reconstruction,
+    data: Option<&Series>,
+    steps: usize,
+) -> Result<(Vec<f64>, Option<usize>), GenerateError> {
+    let model = &reconstruction.model;
+    let (x, _) = generate::start(reconstruction, data)?;
+    let inputs = generate::inputs(reconstruction, data)?;
+    let mut z = vec![0.0; model.architecture().dims.latent];
+    model.initial_states().infer(&x, &mut z);
+    let (theta, _) = model.parameters();
+    Ok(free_orbit(model.map(), &theta, &z, &inputs, steps))
 }
 
 fn mean_input(inputs: &[f64], k: usize) -> Vec<f64> {

@@ -11,6 +11,7 @@ use attractor_core::system::simulate::SimulateError;
 use crate::embedding::EmbeddingError;
 use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
+use crate::figure::FigureError;
 use crate::format::FormatError;
 use crate::generate::GenerateError;
 use crate::line_search::LineSearchError;
@@ -68,6 +69,9 @@ pub enum Error {
     /// A report is not written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// There is no figure.
+    #[error(transparent)]
+    Figure(#[from] FigureError),
     /// No entry of the lists has this name.
     #[error("no {what} is named `{name}`")]
     UnknownName {
@@ -131,6 +135,7 @@ impl Error {
             Error::Conversion(error) => error.hint(),
             Error::Embedding(error) => error.hint(),
             Error::Report(error) => Some(error.hint()),
+            Error::Figure(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
@@ -152,6 +157,7 @@ impl Error {
             Error::Simulate(error) => error.is_outcome(),
             Error::Generate(error) => error.is_outcome(),
             Error::Run(error) => error.is_outcome(),
+            Error::Figure(error) => error.is_outcome(),
             _ => false,
         }
     }

@@ -6,11 +6,14 @@ pub use attractor_core::*;
 
 pub mod anatomy;
 pub mod bench;
+pub mod chart;
 mod container;
+pub mod drawing;
 pub mod embedding;
 pub mod error;
 pub mod evaluation;
 pub mod experiment;
+pub mod figure;
 pub mod format;
 pub mod generate;
 pub mod inspection;

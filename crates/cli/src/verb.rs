@@ -14,6 +14,7 @@ mod line_search;
 mod list;
 mod lyapunov;
 mod measure;
+mod plot;
 mod prepare;
 mod report;
 mod resume;
@@ -51,6 +52,7 @@ pub(crate) enum Verb {
     Report(Box<report::Report>),
     Export(export::Export),
     Lyapunov(Box<lyapunov::Lyapunov>),
+    Plot(Box<plot::Plot>),
     Bench(bench::Bench),
 }
 
@@ -78,6 +80,7 @@ impl Verb {
             Verb::Report(report) => report.run(),
             Verb::Export(export) => export.run(),
             Verb::Lyapunov(lyapunov) => lyapunov.run(out),
+            Verb::Plot(plot) => plot.run(out),
             Verb::Bench(bench) => bench.run(out),
         }
     }

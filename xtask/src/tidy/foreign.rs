@@ -54,8 +54,9 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/format/text.rs",
             "crates/attractor/src/format/text/",
             "crates/attractor/src/format/mat/element.rs",
+            "crates/attractor/src/drawing/png.rs",
         ],
-        "compressed text and matrices",
+        "compressed text, matrices and pixels",
     ),
     adopt(
         "hdf5-reader",
@@ -74,6 +75,11 @@ const TABLE: &[Adopted] = &[
         "parquet",
         &["crates/attractor/src/format/parquet.rs"],
         "pages of Parquet tables, without Arrow",
+    ),
+    adopt(
+        "pdf-writer",
+        &["crates/attractor/src/drawing/pdf.rs"],
+        "objects and streams of PDF files",
     ),
     adopt(
         "rand_chacha",
@@ -129,6 +135,11 @@ const TABLE: &[Adopted] = &[
         "error types stand beside what fails",
     ),
     adopt(
+        "tiny-skia",
+        &["crates/attractor/src/drawing/png.rs"],
+        "anti-aliased lines and areas",
+    ),
+    adopt(
         "toml",
         &[
             "crates/attractor/src/experiment/file.rs",
@@ -137,6 +148,11 @@ const TABLE: &[Adopted] = &[
             "xtask/src/tidy/foreign.rs",
         ],
         "experiments, studies, manifests and the policy on dependencies",
+    ),
+    adopt(
+        "ttf-parser",
+        &["crates/attractor/src/drawing/font.rs"],
+        "outlines of letters",
     ),
     adopt(
         "zip",

@@ -4,15 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use attractor_core::analysis::gradients::{
-    ESTIMATORS, Landscape, Teacher, alpha_estimates, commutators, loss_landscape, product_norms,
-};
-use attractor_core::map::Map;
-use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::Series;
 
 use super::Anatomy;
-use crate::generate;
+use super::gradients::Gradients;
 use crate::model_file::Reconstruction;
 use crate::{Error, store};
 
@@ -46,25 +41,6 @@ pub struct Tables {
     pub missing: Vec<(&'static str, &'static str)>,
 }
 
-/// Strengths of forcing along the curves of `jacobian_norms.csv`.
-const ALPHAS: [f64; 7] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
-
-/// Strengths of forcing of the surfaces of `loss_landscape.csv`.
-const SURFACES: [f64; 3] = [0.0, 0.15, 0.5];
-
-/// Predicted steps of a window, windows of a batch, and points along a side of the landscape.
-const WINDOW: usize = 200;
-const BATCH: usize = 16;
-const GRID: usize = 31;
-const REACH: f64 = 0.5;
-
-/// Rows of the orbit whose Jacobians are compared, and bins of their histogram.
-const PAIRED: usize = 5000;
-const BINS: usize = 100;
-
-/// Sequences of `alpha_estimates.csv`.
-const SEQUENCES: usize = 5000;
-
 /// Writes all tables that model and data allow into a folder, which is made if it is not there. Those of an earlier
 /// analysis that this one does not make are removed.
 pub fn tables(
@@ -74,15 +50,9 @@ pub fn tables(
     folder: &Path,
 ) -> Result<Tables, Error> {
     prepare(folder)?;
-    let theta = reconstruction.model.parameters().0;
     let desk = Desk {
         anatomy,
-        reconstruction,
-        theta,
-        lesson: data
-            .map(|series| Lesson::of(reconstruction, series))
-            .transpose()?
-            .flatten(),
+        gradients: Gradients::new(reconstruction, data, anatomy.request.threads)?,
     };
     let mut done = Tables::default();
     for &(name, needs) in TABLES {
@@ -120,13 +90,17 @@ pub fn prepare(folder: &Path) -> Result<(), Error> {
 }
 
 /// A table of numbers.
-struct Table {
-    header: Vec<String>,
-    rows: Vec<Vec<f64>>,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<f64>>,
 }
 
 impl Table {
-    fn new(header: &[&str], rows: Vec<Vec<f64>>) -> Table {
+    /// A table by the names of its columns and its rows.
+    pub fn new(header: &[&str], rows: Vec<Vec<f64>>) -> Table {
         let header = header.iter().map(|name| (*name).to_string());
         Table {
             header: header.collect(),
@@ -134,8 +108,10 @@ impl Table {
         }
     }
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", self.header.join(","))?;
+    /// Writes the table as CSV.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let names: Vec<String> = self.header.iter().map(|name| quoted(name)).collect();
+        writeln!(out, "{}", names.join(","))?;
         for row in &self.rows {
             let cells: Vec<String> = row.iter().map(f64::to_string).collect();
             writeln!(out, "{}", cells.join(","))?;
@@ -144,60 +120,32 @@ impl Table {
     }
 }
 
-/// The longest stretch of the data without gaps and missing values, as teacher signals.
-struct Lesson {
-    /// The stretch as a series of its own, as the model sees it.
-    series: Series,
-    /// ẑ, rows of M.
-    z: Vec<f64>,
-    /// s, rows of K.
-    s: Vec<f64>,
-}
-
-impl Lesson {
-    /// None if no stretch is as long as a window.
-    fn of(reconstruction: &Reconstruction, data: &Series) -> Result<Option<Lesson>, Error> {
-        let Some(series) = generate::longest_stretch(reconstruction, data, WINDOW + 1)? else {
-            return Ok(None);
-        };
-        let model = &reconstruction.model;
-        let states = model.initial_states();
-        let m = model.architecture().dims.latent;
-        let mut z = vec![0.0; series.total_len() * m];
-        for (z, x) in z.chunks_exact_mut(m).zip(series.rows()) {
-            states.infer(x, z);
-        }
-        Ok(Some(Lesson {
-            z,
-            s: series.trajectories()[0].s.clone(),
-            series,
-        }))
+/// A name as a cell, in quotes where it has commas or quotes itself.
+fn quoted(name: &str) -> String {
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_string(),
     }
 }
 
 /// All that tables are made of.
 struct Desk<'a> {
     anatomy: &'a Anatomy,
-    reconstruction: &'a Reconstruction,
-    theta: Vec<f64>,
-    lesson: Option<Lesson>,
+    gradients: Gradients<'a>,
 }
 
 impl Desk<'_> {
-    fn map(&self) -> &dyn Map {
-        self.reconstruction.model.map()
-    }
-
     fn table(&self, name: &str) -> Option<Table> {
         match name {
             "lyapunov_trace.csv" => self.trace(),
             "regions.csv" => self.regions(),
             "transitions.csv" => self.transitions(),
             "symbols.csv" => self.symbols(),
-            "commutators.csv" => self.commutators(),
-            "jacobian_norms.csv" => self.norms(),
-            "alpha_estimates.csv" => self.alphas(),
-            "loss_landscape.csv" => self.landscape(),
+            "commutators.csv" if self.anatomy.diverged_at.is_some() => None,
+            "commutators.csv" => self.gradients.commutators(&self.anatomy.orbit),
+            "jacobian_norms.csv" => self.gradients.norms(),
+            "alpha_estimates.csv" => self.gradients.alphas(),
+            "loss_landscape.csv" => self.gradients.landscape(),
             _ => unreachable!("every table of the list is made here"),
         }
     }
@@ -239,119 +187,4 @@ impl Desk<'_> {
         let rows = symbols.iter().map(|&i| vec![i as f64]).collect();
         Some(Table::new(&["region"], rows))
     }
-
-    fn commutators(&self) -> Option<Table> {
-        let m = self.map().dims().latent;
-        let orbit = &self.anatomy.orbit;
-        if self.anatomy.diverged_at.is_some() || orbit.len() < 2 * m {
-            return None;
-        }
-        let orbit = &orbit[..orbit.len().min(PAIRED * m)];
-        let histogram = commutators(self.map(), &self.theta, orbit, BINS);
-        let width = 1.0 / BINS as f64;
-        let fractions = histogram.fractions.iter().enumerate();
-        let rows = fractions.map(|(i, &f)| vec![i as f64 * width, (i + 1) as f64 * width, f]);
-        Some(Table::new(&["from", "to", "fraction"], rows.collect()))
-    }
-
-    /// ‖∂z_t/∂z_1‖ as a natural logarithm, the mean over windows of the data, a column an α.
-    fn norms(&self) -> Option<Table> {
-        let lesson = self.lesson.as_ref()?;
-        let windows = starts(&lesson.series);
-        let curves: Vec<Vec<f64>> = ALPHAS
-            .iter()
-            .map(|&alpha| self.mean_norms(lesson, &windows, alpha))
-            .collect();
-        let rows = (0..WINDOW).map(|t| {
-            let values = curves.iter().map(|curve| curve[t]);
-            std::iter::once((t + 2) as f64).chain(values).collect()
-        });
-        let alphas = ALPHAS.iter().map(|alpha| format!("alpha{alpha}"));
-        Some(Table {
-            header: std::iter::once("t".to_string()).chain(alphas).collect(),
-            rows: rows.collect(),
-        })
-    }
-
-    fn mean_norms(&self, lesson: &Lesson, windows: &[usize], alpha: f64) -> Vec<f64> {
-        let (m, k) = (self.map().dims().latent, self.map().dims().inputs);
-        let mut mean = vec![0.0; WINDOW];
-        for &start in windows {
-            let teacher = Teacher {
-                z: &lesson.z[start * m..][..(WINDOW + 1) * m],
-                s: &lesson.s[start * k..][..(WINDOW + 1) * k],
-                forced: self
-                    .reconstruction
-                    .model
-                    .architecture()
-                    .observation
-                    .forced(),
-            };
-            let norms = product_norms(self.map(), &self.theta, &teacher, alpha);
-            let share = 1.0 / windows.len() as f64;
-            mean.iter_mut()
-                .zip(norms)
-                .for_each(|(m, v)| *m += v * share);
-        }
-        mean
-    }
-
-    /// α of every sequence; the last column is the parameter bound, the same in every row.
-    fn alphas(&self) -> Option<Table> {
-        let lesson = self.lesson.as_ref()?;
-        let found = alpha_estimates(self.map(), &self.theta, &lesson.z, SEQUENCES, 0);
-        let names = ESTIMATORS.iter().map(|e| e.name().replace('-', "_"));
-        let bound = found.parameter_bound;
-        let rows = found.rows.iter().map(|row| [&row[..], &[bound]].concat());
-        Some(Table {
-            header: names.chain(["parameter_bound".to_string()]).collect(),
-            rows: rows.collect(),
-        })
-    }
-
-    /// The loss over the entries (1, 2) and (2, 1) of W1 (or W), a column an α.
-    fn landscape(&self) -> Option<Table> {
-        let lesson = self.lesson.as_ref()?;
-        let model = &self.reconstruction.model;
-        let tensors = model.layout().tensors().iter();
-        let matrix = tensors.clone().find(|t| ["W1", "W"].contains(&t.name))?;
-        let [rows, columns] = matrix.shape.sizes()[..] else {
-            return None;
-        };
-        if rows < 2 || columns < 2 {
-            return None;
-        }
-        let theta: Vec<f64> = model.theta().iter().map(|&v| f64::from(v)).collect();
-        let starts = starts(&lesson.series);
-        let landscape = Landscape {
-            architecture: model.architecture(),
-            theta: &theta,
-            varied: [matrix.range.start + 1, matrix.range.start + columns],
-            reach: REACH,
-            points: GRID,
-            series: &lesson.series,
-            window: WINDOW,
-            starts: &starts,
-        };
-        let threads = self.anatomy.request.threads;
-        let surfaces = SURFACES.map(|alpha| loss_landscape(&landscape, alpha, threads));
-        let rows = (0..GRID * GRID).map(|e| {
-            let place = [landscape.offset(e / GRID), landscape.offset(e % GRID)];
-            let losses = surfaces.iter().map(|surface| surface.loss[e]);
-            place.into_iter().chain(losses).collect()
-        });
-        let header = ["offset12", "offset21"].map(String::from);
-        let losses = SURFACES.iter().map(|alpha| format!("loss_alpha{alpha}"));
-        Some(Table {
-            header: header.into_iter().chain(losses).collect(),
-            rows: rows.collect(),
-        })
-    }
-}
-
-/// First rows of the windows that norms and losses are averaged over.
-fn starts(series: &Series) -> Vec<usize> {
-    let mut rng = Rng::new(0, Stream::Windows);
-    let choices = series.total_len() - WINDOW;
-    (0..BATCH).map(|_| rng.index(choices)).collect()
 }

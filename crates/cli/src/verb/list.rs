@@ -1,27 +1,32 @@
-//! `attractor list [KIND]`: the names of all models, measures, systems and formats.
+//! `attractor list [KIND]`: the names of all models, measures, systems, formats and figures.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::catalogue::{Entry, Kind};
+use attractor::figure::KINDS;
 use attractor::library;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
+use super::plot;
 use crate::table;
 
-/// List all models, measures, systems and formats, or those of one kind
+/// List all models, measures, systems, formats and figures, or those of one kind
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Which kind to list
-    #[arg(value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::plural)))]
+    #[arg(value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::plural).into_iter().chain([FIGURES])))]
     kind: Option<String>,
     /// Print a JSON array, with the settings and references of each
     #[arg(long)]
     json: bool,
 }
+
+/// The word for figures, which have no settings and references of their own.
+const FIGURES: &str = "figures";
 
 impl List {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
@@ -31,11 +36,18 @@ impl List {
                 .is_none_or(|word| word == kind.plural())
         };
         let entries: Vec<&Entry> = library::entries().filter(|e| asked(e.kind)).collect();
+        let with_figures = self.kind.as_deref().is_none_or(|word| word == FIGURES);
+        let figures = KINDS.iter().filter(|_| with_figures);
         if self.json {
-            let array: Vec<_> = entries.into_iter().map(as_json).collect();
+            let entries = entries.into_iter().map(as_json);
+            let array: Vec<_> = entries.chain(figures.map(plot::entry)).collect();
             writeln!(out, "{:#}", json!(array))?;
-        } else {
-            write_by_kind(out, &entries)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        write_by_kind(out, &entries)?;
+        if with_figures {
+            writeln!(out, "{FIGURES}")?;
+            plot::write_kinds(out)?;
         }
         Ok(ExitCode::SUCCESS)
     }

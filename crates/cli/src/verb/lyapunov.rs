@@ -12,6 +12,7 @@ use attractor::embedding::EmbeddingError;
 use attractor::system::find;
 use clap::Args;
 
+pub(super) use recording::{delay, dims, region};
 pub(super) use system::rows;
 
 /// Compute the Lyapunov exponents of a known system, or the largest one of a recording

@@ -207,14 +207,14 @@ fn row(curve: &Curve, dt: f64) -> [String; 4] {
     }
 }
 
-fn delay(text: &str) -> Result<usize, String> {
+pub(in crate::verb) fn delay(text: &str) -> Result<usize, String> {
     rows(text).and_then(|delay| match delay {
         0 => Err("expected a whole number of at least 1".to_string()),
         delay => Ok(delay),
     })
 }
 
-fn dims(text: &str) -> Result<RangeInclusive<usize>, String> {
+pub(in crate::verb) fn dims(text: &str) -> Result<RangeInclusive<usize>, String> {
     let (first, last) = text.split_once(':').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse().ok().filter(|n| (1..=100).contains(n));
     match (number(first), number(last)) {
@@ -223,7 +223,7 @@ fn dims(text: &str) -> Result<RangeInclusive<usize>, String> {
     }
 }
 
-fn region(text: &str) -> Result<RangeInclusive<f64>, String> {
+pub(in crate::verb) fn region(text: &str) -> Result<RangeInclusive<f64>, String> {
     let number = |text: &str| {
         let number = text.trim().parse::<f64>().ok();
         number.filter(|number| (0.0..1e9).contains(number))

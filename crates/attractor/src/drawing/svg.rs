@@ -1,0 +1,194 @@
+//! A drawing as SVG 1.1: paths, with words as outlines that carry what they say in `aria-label`, and images as embedded PNG.
+
+use std::fmt::Write;
+
+use super::{Drawing, Frame, Image, Item, POINTS_PER_MM, Path, Point, Segment, Stroke, Text, png};
+use crate::drawing::Colour;
+
+/// The document.
+pub fn svg(drawing: &Drawing) -> String {
+    let (w, h) = (drawing.width, drawing.height);
+    let (w_mm, h_mm) = (round(w / POINTS_PER_MM), round(h / POINTS_PER_MM));
+    let mut body = String::new();
+    let mut clips: Vec<Frame> = Vec::new();
+    for item in &drawing.items {
+        body.push_str(&match item {
+            Item::Path {
+                path,
+                fill,
+                stroke,
+                clip,
+            } => {
+                let clip = clip.map(|frame| clip_number(&mut clips, frame));
+                path_element(path, *fill, *stroke, clip)
+            }
+            Item::Text(text) => text_element(text),
+            Item::Image(image) => image_element(image),
+        });
+    }
+    let clips: String = clips.iter().enumerate().map(clip_element).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" \
+         width=\"{w_mm}mm\" height=\"{h_mm}mm\" viewBox=\"0 0 {} {}\">\n\
+         <defs>\n{clips}</defs>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{body}</svg>\n",
+        round(w),
+        round(h),
+    )
+}
+
+/// Hundredths of a point are finer than any printer.
+fn round(value: f64) -> f64 {
+    let hundredths = (value * 100.0).round() / 100.0;
+    // −0 is 0.
+    hundredths + 0.0
+}
+
+fn clip_number(clips: &mut Vec<Frame>, frame: Frame) -> usize {
+    let known = clips.iter().position(|clip| *clip == frame);
+    known.unwrap_or_else(|| {
+        clips.push(frame);
+        clips.len() - 1
+    })
+}
+
+fn clip_element((i, frame): (usize, &Frame)) -> String {
+    format!(
+        "<clipPath id=\"c{i}\"><rect {}/></clipPath>\n",
+        sides(frame)
+    )
+}
+
+fn sides(frame: &Frame) -> String {
+    format!(
+        "x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+        round(frame.left),
+        round(frame.top),
+        round(frame.width),
+        round(frame.height)
+    )
+}
+
+fn path_element(
+    path: &Path,
+    fill: Option<Colour>,
+    stroke: Option<Stroke>,
+    clip: Option<usize>,
+) -> String {
+    let clip = clip.map_or(String::new(), |i| format!(" clip-path=\"url(#c{i})\""));
+    format!(
+        "<path d=\"{}\"{}{clip}/>\n",
+        data(path),
+        paint(fill, stroke)
+    )
+}
+
+fn paint(fill: Option<Colour>, stroke: Option<Stroke>) -> String {
+    let mut text = match fill {
+        Some(colour) => format!(" fill=\"{}\"", colour.hex()),
+        None => " fill=\"none\"".to_string(),
+    };
+    if let Some(stroke) = stroke {
+        let (colour, width) = (stroke.colour.hex(), round(stroke.width));
+        text += &format!(" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
+        if let Some((dash, gap)) = stroke.dash {
+            text += &format!(" stroke-dasharray=\"{dash} {gap}\"");
+        }
+    }
+    text
+}
+
+/// The `d` of a path.
+fn data(path: &Path) -> String {
+    let mut text = String::new();
+    for segment in &path.segments {
+        // Writing to a string cannot fail.
+        let _ = match *segment {
+            Segment::Move(p) => write!(text, "M{}", pair(p)),
+            Segment::Line(p) => write!(text, "L{}", pair(p)),
+            Segment::Cubic(a, b, c) => write!(text, "C{} {} {}", pair(a), pair(b), pair(c)),
+            Segment::Close => write!(text, "Z"),
+        };
+    }
+    text
+}
+
+fn pair((x, y): Point) -> String {
+    format!("{} {}", round(x), round(y))
+}
+
+fn text_element(text: &Text) -> String {
+    let label = escaped(&text.words);
+    let outline = path_element(&text.path(), Some(text.colour), text.stroke(), None);
+    format!(
+        "<g role=\"img\" aria-label=\"{label}\">{}</g>\n",
+        outline.trim_end()
+    )
+}
+
+fn escaped(words: &str) -> String {
+    let escape = |c: char| match c {
+        '&' => "&amp;".to_string(),
+        '<' => "&lt;".to_string(),
+        '>' => "&gt;".to_string(),
+        '"' => "&quot;".to_string(),
+        c if c.is_control() => " ".to_string(),
+        c => c.to_string(),
+    };
+    words.chars().map(escape).collect()
+}
+
+fn image_element(image: &Image) -> String {
+    let file = png::encode(&image.bytes(), image.columns, image.rows());
+    format!(
+        "<image {} preserveAspectRatio=\"none\" image-rendering=\"pixelated\" xlink:href=\"data:image/png;base64,{}\"/>\n",
+        sides(&image.frame),
+        base64(&file)
+    )
+}
+
+/// Bytes as letters, three as four (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize & 63];
+            text.push(if i <= three.len() {
+                char::from(letter)
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_for_bytes_are_those_of_the_standard() {
+        // RFC 4648, section 10.
+        let cases = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("foobar", "Zm9vYmFy"),
+        ];
+        for (bytes, letters) in cases {
+            assert_eq!(base64(bytes.as_bytes()), letters);
+        }
+    }
+
+    #[test]
+    fn words_are_escaped() {
+        assert_eq!(escaped("a<b & \"c\"\n"), "a&lt;b &amp; &quot;c&quot; ");
+    }
+}

@@ -1,0 +1,124 @@
+//! One small drawing in all three formats.
+
+use super::*;
+
+fn drawing() -> Drawing {
+    let mut drawing = Drawing::new(72.0, 36.0);
+    let frame = Frame {
+        left: 36.0,
+        top: 0.0,
+        width: 36.0,
+        height: 18.0,
+    };
+    drawing.area(frame.outline(), Colour::BLUE, None);
+    let across = Path::through([(0.0, 27.0), (72.0, 27.0)]);
+    drawing.line(across, Stroke::new(Colour::VERMILION, 4.0), Some(frame));
+    drawing.text(Text::new("α < 1", (4.0, 12.0), 8.0));
+    drawing.items.push(Item::Image(Image {
+        frame: Frame {
+            left: 0.0,
+            top: 20.0,
+            width: 36.0,
+            height: 16.0,
+        },
+        columns: 2,
+        cells: vec![Colour::GREEN, Colour::PAPER],
+    }));
+    drawing
+}
+
+/// Rows of red, green and blue of a PNG as this program writes it, with width and height.
+fn pixels(file: &[u8]) -> (usize, usize, Vec<[u8; 3]>) {
+    let number = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    let (columns, rows) = (number(16), number(20));
+    let data = &file[41..41 + number(33)];
+    let mut raw = Vec::new();
+    let mut decoder = flate2::read::ZlibDecoder::new(data);
+    std::io::Read::read_to_end(&mut decoder, &mut raw).unwrap();
+    let mut above = vec![0u8; 3 * columns];
+    let mut found = Vec::new();
+    for row in raw.chunks_exact(3 * columns + 1) {
+        assert_eq!(row[0], 2);
+        above
+            .iter_mut()
+            .zip(&row[1..])
+            .for_each(|(v, d)| *v = v.wrapping_add(*d));
+        found.extend(above.chunks_exact(3).map(|p| [p[0], p[1], p[2]]));
+    }
+    (columns, rows, found)
+}
+
+#[test]
+fn a_png_has_its_size_and_its_colours() {
+    let file = png(&drawing(), 144.0);
+    assert!(file.starts_with(b"\x89PNG\r\n\x1a\n") && file.ends_with(b"IEND\xaeB`\x82"));
+    let (columns, rows, found) = pixels(&file);
+    assert_eq!((columns, rows, found.len()), (144, 72, 144 * 72));
+    let at = |x: usize, y: usize| found[y * columns + x];
+    let bytes = |c: Colour| [c.r, c.g, c.b];
+    assert_eq!(at(100, 10), bytes(Colour::BLUE));
+    // The line lies outside what is seen of it.
+    assert_eq!(at(100, 54), bytes(Colour::PAPER));
+    assert_eq!(at(10, 60), bytes(Colour::GREEN));
+    assert_eq!(at(50, 60), bytes(Colour::PAPER));
+    let inked = (0..36)
+        .flat_map(|y| (0..72).map(move |x| (x, y)))
+        .filter(|&(x, y)| at(x, y)[0] < 128);
+    assert!(inked.count() > 40, "no words");
+}
+
+#[test]
+fn an_svg_says_its_size_and_its_words() {
+    let text = svg(&drawing());
+    assert!(
+        text.contains("width=\"25.4mm\" height=\"12.7mm\" viewBox=\"0 0 72 36\""),
+        "{text}"
+    );
+    assert!(text.contains("aria-label=\"α &lt; 1\"") && text.contains("clip-path=\"url(#c0)\""));
+    assert!(text.contains("data:image/png;base64,iVBORw0KGgo"));
+}
+
+#[test]
+fn a_pdf_has_one_page_of_its_size() {
+    let file = pdf(&drawing());
+    let text = String::from_utf8_lossy(&file);
+    assert!(text.starts_with("%PDF-1.7") && text.trim_end().ends_with("%%EOF"));
+    assert!(text.contains("/MediaBox [0 0 72 36]") && text.contains("/Count 1"));
+    assert!(text.contains("/Width 2") && text.contains("/Height 1"));
+}
+
+#[test]
+fn words_cover_what_their_outlines_do() {
+    for text in [
+        Text::new("Hpq", (10.0, 20.0), 10.0).anchored(0.5),
+        Text::new("Hpq", (10.0, 20.0), 10.0).anchored(1.0).upward(),
+    ] {
+        let frame = text.frame();
+        let inside = |(x, y): Point| {
+            x >= frame.left - 0.1
+                && x <= frame.right() + 0.1
+                && y >= frame.top
+                && y <= frame.bottom()
+        };
+        assert!(text.path().segments.iter().all(|s| match *s {
+            Segment::Move(p) | Segment::Line(p) | Segment::Cubic(_, _, p) => inside(p),
+            Segment::Close => true,
+        }));
+    }
+}
+
+#[test]
+fn what_is_not_finite_interrupts_a_line() {
+    let path = Path::through([
+        (0.0, 0.0),
+        (1.0, 1.0),
+        (2.0, f64::NAN),
+        (3.0, 1.0),
+        (4.0, 2.0),
+    ]);
+    let moves = path
+        .segments
+        .iter()
+        .filter(|s| matches!(s, Segment::Move(_)));
+    assert_eq!((moves.count(), path.segments.len()), (2, 4));
+}

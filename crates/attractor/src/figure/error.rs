@@ -1,0 +1,138 @@
+//! Why there is no figure.
+
+use std::path::PathBuf;
+
+use attractor_core::inspect::count;
+
+/// Why there is no figure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FigureError {
+    /// The name of the file does not say what to write.
+    #[error("figures are written as .svg, .png or .pdf: {}", path.display())]
+    Extension {
+        /// The file to write.
+        path: PathBuf,
+    },
+    /// There is nothing to draw from.
+    #[error("`{kind}` needs a {what}")]
+    NoSubject {
+        /// The kind of figure.
+        kind: &'static str,
+        /// What it is drawn from.
+        what: &'static str,
+    },
+    /// It is drawn from nothing.
+    #[error("`{kind}` is a scheme: it takes no RUN")]
+    NotNeeded {
+        /// The kind of figure.
+        kind: &'static str,
+    },
+    /// Flags for reading data, and no data.
+    #[error("there are flags for reading data, and no data to read")]
+    NothingToRead,
+    /// As many names as runs are needed.
+    #[error("{} for {needed} panels", count(*found, "label"))]
+    Labels {
+        /// How many were given.
+        found: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// A run does not know its data any more.
+    #[error("no data for this run, neither given nor where it was trained from: {}", path.display())]
+    NoData {
+        /// The run.
+        path: PathBuf,
+    },
+    /// The data are too short.
+    #[error("{} without a gap or a missing value are needed, the data have {found}", count(*needed, "row"))]
+    TooShort {
+        /// Rows needed.
+        needed: usize,
+        /// Rows of the longest stretch.
+        found: usize,
+    },
+    /// No channel has this name.
+    #[error("no channel is named `{name}`: there are {}", known.join(", "))]
+    UnknownChannel {
+        /// What was typed.
+        name: String,
+        /// The names.
+        known: Vec<String>,
+    },
+    /// An orbit that ends at once.
+    #[error("the orbit of `{name}` diverges at once: there is nothing to draw")]
+    NoOrbit {
+        /// The run.
+        name: String,
+    },
+    /// A model without the two parameters.
+    #[error(
+        "`{name}` has no matrix W1 or W with entries (1, 2) and (2, 1), over which the loss is drawn"
+    )]
+    NoLandscape {
+        /// The run.
+        name: String,
+    },
+    /// A folder that is not that of a line search.
+    #[error("no curve.csv of a line search in this folder: {}", path.display())]
+    NoLineSearch {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A table that is not what a line search writes.
+    #[error("line {line} is not one of a line search: {}", path.display())]
+    NotCurve {
+        /// The line, from 1.
+        line: usize,
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl FigureError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            FigureError::Extension { .. } => {
+                Some("name the file as in `--out figure.svg`".to_string())
+            }
+            FigureError::NoSubject { kind, .. } => Some(format!(
+                "as in `attractor plot {kind} RUN --out {kind}.svg`"
+            )),
+            FigureError::NotNeeded { kind } => {
+                Some(format!("`attractor plot {kind} --out {kind}.svg`"))
+            }
+            FigureError::Labels { .. } => {
+                Some("give one label a RUN, with commas between, or none".to_string())
+            }
+            FigureError::NothingToRead | FigureError::NoData { .. } => {
+                Some("give data with `--data FILE`".to_string())
+            }
+            FigureError::TooShort { found, .. } => match found {
+                0 | 1 => Some("give more data with `--data FILE`".to_string()),
+                _ => Some(format!(
+                    "give more data with `--data FILE`, or fewer `--steps`, up to {found}"
+                )),
+            },
+            FigureError::UnknownChannel { .. } => {
+                Some("`--show` takes names, or numbers from 1, with commas between".to_string())
+            }
+            FigureError::NoOrbit { .. } => {
+                Some("start from other data with `--data FILE`, or train it again".to_string())
+            }
+            FigureError::NoLineSearch { .. } => {
+                Some("`attractor line-search DATA --out FOLDER` makes one".to_string())
+            }
+            FigureError::NotCurve { .. } => {
+                Some("the same `attractor line-search` again writes it anew".to_string())
+            }
+            FigureError::NoLandscape { .. } => None,
+        }
+    }
+
+    /// Whether nature did it, not the user.
+    pub fn is_outcome(&self) -> bool {
+        matches!(self, FigureError::NoOrbit { .. })
+    }
+}

@@ -1,0 +1,261 @@
+//! An excerpt of the true data, and what models make of it: free orbits from its first row,  x̂_1 = x_1 seen through the model,
+//! x̂_t = G(F^{t−1}(z_1)).
+
+use attractor_core::measure::Rows;
+use attractor_core::measure::evaluate::has_diverged;
+use attractor_core::series::{Series, Step};
+
+use super::subject::Subject;
+use super::{FigureError, Request};
+use crate::anatomy::Table;
+use crate::chart::Axis;
+use crate::generate;
+use crate::{Error, model_file::Reconstruction};
+
+/// Rows of the true data.
+pub(super) struct Excerpt {
+    /// The truth, as a model sees it.
+    pub(super) scaled: Series,
+    /// The truth in the units of the data, rows of N.
+    pub(super) truth: Vec<f64>,
+    /// Names and units of the channels.
+    pub(super) labels: Vec<String>,
+    /// The sampling step.
+    pub(super) step: Step,
+}
+
+/// A free orbit beside the truth.
+pub(super) struct Orbit {
+    /// What its model is called.
+    pub(super) name: String,
+    /// The orbit in the units of the data, rows of N; NaN from where it is not finite.
+    pub(super) x: Vec<f64>,
+    /// The same as the model sees it.
+    pub(super) scaled: Vec<f64>,
+}
+
+/// The truth with an orbit a run.
+pub(super) struct Compared {
+    /// The truth.
+    pub(super) excerpt: Excerpt,
+    /// The orbits.
+    pub(super) orbits: Vec<Orbit>,
+    /// What a reader should know.
+    pub(super) notes: Vec<String>,
+}
+
+impl Request {
+    /// The truth and free orbits of all runs from its first row, over as many rows as are asked for, else over at most
+    /// `usual`.
+    pub(super) fn compared(&self, usual: usize) -> Result<Compared, Error> {
+        let runs = self.runs_beside_truth()?;
+        let mut notes = self.training_note();
+        let mut orbits = Vec::new();
+        let mut first = None;
+        for run in &runs {
+            let excerpt = self.excerpt(run, usual)?;
+            let orbit = Orbit::of(run, &excerpt);
+            notes.extend(orbit.note(&excerpt));
+            orbits.push(orbit);
+            first.get_or_insert(excerpt);
+        }
+        Ok(Compared {
+            excerpt: first.expect("a figure of runs has one"),
+            orbits,
+            notes,
+        })
+    }
+
+    /// A note that nobody gave data to compare with.
+    pub(super) fn training_note(&self) -> Vec<String> {
+        let note = "without `--data` runs are drawn beside what they were trained on";
+        match self.data {
+            None => vec![note.to_string()],
+            Some(_) => Vec::new(),
+        }
+    }
+
+    /// The first rows of the longest stretch of a run's data.
+    pub(super) fn excerpt(&self, run: &Subject, usual: usize) -> Result<Excerpt, Error> {
+        let whole = generate::longest_stretch(&run.reconstruction, &run.data, 1)?;
+        let found = whole.as_ref().map_or(0, Series::total_len);
+        let needed = self.steps.unwrap_or(2);
+        let Some(whole) = whole.filter(|_| found >= needed) else {
+            return Err(FigureError::TooShort { needed, found }.into());
+        };
+        let rows = self.steps.unwrap_or(usual.min(found));
+        let cut = whole.with(vec![whole.slice(0, 0..rows)])?;
+        Ok(Excerpt::new(cut, &run.reconstruction))
+    }
+
+    /// The channels to show: those asked for, else the first few.
+    pub(super) fn shown(&self, excerpt: &Excerpt, usual: usize) -> Result<Vec<usize>, Error> {
+        if self.channels.is_empty() {
+            return Ok((0..usual.min(excerpt.dim())).collect());
+        }
+        let names = excerpt.names();
+        let find = |name: &String| {
+            let by_name = names.iter().position(|known| known == name);
+            let by_number = || name.parse().ok().filter(|n| (1..=names.len()).contains(n));
+            let place = by_name.or_else(|| by_number().map(|n: usize| n - 1));
+            place.ok_or_else(|| {
+                Error::Figure(FigureError::UnknownChannel {
+                    name: name.clone(),
+                    known: names.clone(),
+                })
+            })
+        };
+        self.channels.iter().map(find).collect()
+    }
+}
+
+impl Excerpt {
+    fn new(scaled: Series, reconstruction: &Reconstruction) -> Excerpt {
+        let card = &reconstruction.card;
+        let label = |c: &attractor_core::series::Channel| match c.unit.is_empty() {
+            true => c.name.clone(),
+            false => format!("{} ({})", c.name, c.unit),
+        };
+        Excerpt {
+            truth: in_units_of_data(&scaled.trajectories()[0].x, reconstruction),
+            labels: card.channels.iter().map(label).collect(),
+            step: card.step.clone(),
+            scaled,
+        }
+    }
+
+    /// Channels N.
+    pub(super) fn dim(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.truth.len() / self.dim()
+    }
+
+    /// Names of the channels.
+    pub(super) fn names(&self) -> Vec<String> {
+        let channels = self.scaled.channels().iter();
+        channels.map(|channel| channel.name.clone()).collect()
+    }
+
+    /// The time of a row, from the first.
+    pub(super) fn time(&self, row: usize) -> f64 {
+        row as f64 * self.step.dt
+    }
+
+    /// The axis of time.
+    pub(super) fn time_axis(&self) -> Axis {
+        let end = self.time(self.len() - 1);
+        Axis::new(time_label(&self.step), 0.0, end)
+    }
+
+    /// A channel of rows of N against time.
+    pub(super) fn trace(&self, x: &[f64], channel: usize) -> Vec<(f64, f64)> {
+        let values = x.iter().skip(channel).step_by(self.dim());
+        values
+            .enumerate()
+            .map(|(t, v)| (self.time(t), *v))
+            .collect()
+    }
+
+    /// Channels of several series against time; each series by its name.
+    pub(super) fn table(&self, series: &[(&str, &[f64])], channels: &[usize]) -> Table {
+        let (n, names) = (self.dim(), self.names());
+        let columns = || {
+            series
+                .iter()
+                .flat_map(|s| channels.iter().map(move |c| (s, *c)))
+        };
+        let header = columns().map(|((name, _), c)| format!("{name} {}", names[c]));
+        let rows = (0..self.len()).map(|t| {
+            let values = columns().map(|((_, x), c)| x[t * n + c]);
+            [self.time(t)].into_iter().chain(values).collect()
+        });
+        Table {
+            header: ["time".to_string()].into_iter().chain(header).collect(),
+            rows: rows.collect(),
+        }
+    }
+
+    /// A vertical axis that holds the truth, with room to see what leaves it.
+    pub(super) fn value_axis(&self, channels: &[usize]) -> Axis {
+        let label = match channels {
+            [one] => self.labels[*one].clone(),
+            _ => String::new(),
+        };
+        let values = channels
+            .iter()
+            .flat_map(|c| self.truth.iter().skip(*c).step_by(self.dim()));
+        let axis = Axis::around(label, values.copied());
+        let room = 0.08 * (axis.high - axis.low);
+        Axis {
+            low: axis.low - room,
+            high: axis.high + room,
+            ..axis
+        }
+    }
+}
+
+impl Compared {
+    /// The truth and the orbits with their names.
+    pub(super) fn all(&self) -> Vec<(&str, &[f64])> {
+        let orbits = self.orbits.iter();
+        let orbits = orbits.map(|orbit| (orbit.name.as_str(), orbit.x.as_slice()));
+        [("truth", self.excerpt.truth.as_slice())]
+            .into_iter()
+            .chain(orbits)
+            .collect()
+    }
+}
+
+impl Orbit {
+    fn of(run: &Subject, excerpt: &Excerpt) -> Orbit {
+        let model = &run.reconstruction.model;
+        let trajectory = &excerpt.scaled.trajectories()[0];
+        let first = &trajectory.x[..excerpt.dim()];
+        let mut scaled = model.orbit(first, &trajectory.s, excerpt.len());
+        let n = excerpt.dim();
+        if let Some(i) = scaled.iter().position(|v| !v.is_finite()) {
+            scaled[i / n * n..].fill(f64::NAN);
+        }
+        Orbit {
+            name: run.name.clone(),
+            x: in_units_of_data(&scaled, &run.reconstruction),
+            scaled,
+        }
+    }
+
+    /// Whether it diverges, in words.
+    fn note(&self, excerpt: &Excerpt) -> Option<String> {
+        let n = excerpt.dim();
+        let name = &self.name;
+        if let Some(i) = self.scaled.iter().position(|v| v.is_nan()) {
+            let row = i / n + 1;
+            return Some(format!(
+                "the orbit of {name} diverges: it is drawn up to row {row}"
+            ));
+        }
+        let truth = Rows::new(&excerpt.scaled.trajectories()[0].x, n);
+        has_diverged(truth, Rows::new(&self.scaled, n))
+            .then(|| format!("the orbit of {name} diverges: it leaves the panel"))
+    }
+}
+
+/// From what a model sees to the units of the data.
+pub(super) fn in_units_of_data(scaled: &[f64], reconstruction: &Reconstruction) -> Vec<f64> {
+    let scaling = &reconstruction.card.scaling;
+    let n = scaling.mean.len();
+    let value = |(i, v): (usize, &f64)| v * scaling.sd[i % n] + scaling.mean[i % n];
+    scaled.iter().enumerate().map(value).collect()
+}
+
+/// What an axis of time says.
+pub(super) fn time_label(step: &Step) -> String {
+    match (step == &Step::default(), step.unit.is_empty()) {
+        (true, _) => "step".to_string(),
+        (false, true) => "time".to_string(),
+        (false, false) => format!("time ({})", step.unit),
+    }
+}

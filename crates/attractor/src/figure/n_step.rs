@@ -1,0 +1,122 @@
+//! Predictions some steps ahead beside the truth, a panel a run and channel:  x̂_{t+n|t} = G(F^n(z_t)), z_t from x_t, drawn at
+//! t + n (Hess et al. 2023, Fig. S13).
+
+use super::excerpt::{Excerpt, in_units_of_data};
+use super::subject::Subject;
+use super::{Figure, FigureError, Kind, Request, TWO_COLUMNS, Takes};
+use crate::Error;
+use crate::chart::{Chart, Key, Layer, Page, Side};
+use crate::drawing::{Colour, Stroke};
+
+pub(super) const KIND: Kind = Kind {
+    id: "n-step",
+    paper: "Fig. S13",
+    summary: "Predictions some steps ahead, each drawn where it is meant, beside the truth",
+    takes: Takes::Runs,
+    draw,
+};
+
+/// Rows of data that are shown if nothing is said.
+const STEPS: usize = 200;
+
+/// Height of a frame in points.
+const HEIGHT: f64 = 55.0;
+
+fn draw(request: &Request) -> Result<Figure, Error> {
+    let ahead = request.ahead;
+    let runs = request.runs_beside_truth()?;
+    let first = request.excerpt(&runs[0], STEPS)?;
+    if first.len() <= ahead {
+        let (needed, found) = (ahead + 1, first.len());
+        return Err(FigureError::TooShort { needed, found }.into());
+    }
+    let shown = request.shown(&first, 1)?;
+    let (mut charts, mut all) = (Vec::new(), Vec::new());
+    for run in &runs {
+        let excerpt = request.excerpt(run, STEPS)?;
+        let predicted = predictions(run, &excerpt, ahead);
+        let panels = shown
+            .iter()
+            .map(|c| chart(&excerpt, &predicted, *c).titled(run.name.as_str()));
+        charts.extend(panels);
+        all.push(predicted);
+    }
+    let last = charts.len() - 1;
+    for chart in &mut charts[..last] {
+        chart.x = chart.x.clone().silent();
+    }
+    let page =
+        Page::stacked(request.width_or(TWO_COLUMNS), HEIGHT, charts).with_legend(legend(ahead));
+    let named = runs.iter().zip(&all);
+    let numbers = named.clone().map(|(run, predicted)| {
+        (
+            format!("{}: root mean square error", run.name),
+            error(&first, predicted),
+        )
+    });
+    let predicted = named.map(|(run, x)| (run.name.as_str(), x.as_slice()));
+    let columns: Vec<(&str, &[f64])> = [("truth", first.truth.as_slice())]
+        .into_iter()
+        .chain(predicted)
+        .collect();
+    Ok(Figure {
+        drawing: page.draw(),
+        numbers: numbers.collect(),
+        tables: vec![("predictions".to_string(), first.table(&columns, &shown))],
+        notes: request.training_note(),
+    })
+}
+
+fn truth_stroke() -> Stroke {
+    Stroke::new(Colour::BLUE, 0.8)
+}
+
+fn predicted_stroke() -> Stroke {
+    Stroke::new(Colour::ORANGE, 0.8)
+}
+
+fn legend(ahead: usize) -> Vec<Key> {
+    vec![
+        Key::line("truth", truth_stroke()),
+        Key::line(format!("predicted {ahead} steps ahead"), predicted_stroke()),
+    ]
+}
+
+fn chart(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
+    let mut chart = Chart::new(excerpt.time_axis(), excerpt.value_axis(&[channel]));
+    let lines = [
+        (excerpt.truth.as_slice(), truth_stroke()),
+        (predicted, predicted_stroke()),
+    ];
+    chart.layers.extend(lines.map(|(x, stroke)| Layer::Line {
+        points: excerpt.trace(x, channel),
+        stroke,
+        side: Side::Left,
+    }));
+    chart
+}
+
+/// Row t + n is what the model makes of row t after n steps; the first n rows are missing.
+fn predictions(run: &Subject, excerpt: &Excerpt, ahead: usize) -> Vec<f64> {
+    let model = &run.reconstruction.model;
+    let trajectory = &excerpt.scaled.trajectories()[0];
+    let (n, k) = (excerpt.dim(), excerpt.scaled.dim_input());
+    let mut scaled = vec![f64::NAN; ahead * n];
+    for t in 0..excerpt.len() - ahead {
+        let (x, s) = (&trajectory.x[t * n..][..n], &trajectory.s[t * k..]);
+        let orbit = model.orbit(x, s, ahead + 1);
+        scaled.extend_from_slice(&orbit[ahead * n..]);
+    }
+    in_units_of_data(&scaled, &run.reconstruction)
+}
+
+/// The root mean square difference from the truth where there are predictions.
+fn error(excerpt: &Excerpt, predicted: &[f64]) -> f64 {
+    let pairs = excerpt
+        .truth
+        .iter()
+        .zip(predicted)
+        .filter(|(_, p)| p.is_finite());
+    let squares = pairs.clone().map(|(x, p)| (x - p) * (x - p)).sum::<f64>();
+    (squares / pairs.count() as f64).sqrt()
+}
