@@ -4,6 +4,7 @@ mod analyze;
 mod bench;
 mod cite;
 mod convert;
+mod demo;
 mod embed;
 mod evaluate;
 mod explain;
@@ -32,6 +33,7 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Demo(Box<demo::Demo>),
     Convert(convert::Convert),
     Prepare(Box<prepare::Prepare>),
     Inspect(inspect::Inspect),
@@ -60,6 +62,7 @@ impl Verb {
     /// Runs the verb; data go to `out`.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
+            Verb::Demo(demo) => demo.run(out),
             Verb::Convert(convert) => convert.run(),
             Verb::Prepare(prepare) => prepare.run(),
             Verb::Inspect(inspect) => inspect.run(out),

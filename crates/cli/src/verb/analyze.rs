@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::whole;
 use crate::reading::Reading;
+pub(super) use text::write;
 
 /// Take a model apart: exponents, fixed points, cycles and linear regions
 ///

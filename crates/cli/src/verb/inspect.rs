@@ -89,6 +89,14 @@ impl Inspect {
     }
 }
 
+/// The channels, and what looks wrong.
+pub(super) fn write_short(inspection: &Inspection, out: &mut dyn Write) -> Result<(), Error> {
+    text::short_table(inspection, out)?;
+    writeln!(out)?;
+    text::findings(inspection, out)?;
+    Ok(out.flush()?)
+}
+
 fn exit_code(inspection: &Inspection) -> ExitCode {
     let problem = |f: &attractor::inspect::Finding| f.severity == Severity::Problem;
     match inspection.findings.iter().any(problem) {

@@ -17,7 +17,7 @@ const PRINTED: usize = 12;
 /// Channels of a point that are printed.
 const CHANNELS: usize = 6;
 
-pub(super) fn write(
+pub(crate) fn write(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
     out: &mut dyn Write,

@@ -1,0 +1,370 @@
+//! `attractor demo`: from data to a report in one command, with the commands that do the same step by step.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use attractor::Error;
+use attractor::anatomy::{self, dissect};
+use attractor::evaluation::{self, Cache, Evaluation, Levels, evaluate};
+use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
+use attractor::format::{self, Moment, ReadOptions};
+use attractor::inspect::{self, Options};
+use attractor::measure::{self, SETTINGS};
+use attractor::model_file::Reconstruction;
+use attractor::report::{self, write_report};
+use attractor::run::{Run, RunFolder};
+use attractor::series::Series;
+use attractor::settings::Settings;
+use attractor::system::simulate::{self, Simulation};
+use attractor::train::Outcome;
+use clap::Args;
+use serde_json::json;
+
+use super::train::Show;
+use super::{analyze, assignment, inspect as inspect_verb, whole};
+use crate::reading::Reading;
+use crate::scores;
+
+/// See it work: data, a model, its scores, its anatomy and a report
+///
+/// Simulates a noisy Lorenz system, says what the data hold, trains a clipped shallow PLRNN with adaptive forcing, judges
+/// it beside floor and chance by an orbit that it has not seen, takes it apart, and writes a page that runs the model. With
+/// --data it does the same with your own recording, the last fifth of which is kept for judging. Every step is shown with the
+/// command that does it alone.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Folder for all that is made, new or empty
+    #[arg(long, value_name = "DIR", default_value = "attractor-demo")]
+    out: PathBuf,
+    /// Your own recording in place of a simulated one
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Seed of the data and of the training
+    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>)]
+    seed: u64,
+    /// A setting of the training, as in `--set hidden=100`; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Print scores and files as a JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// Rows of the simulated orbit; the first half is trained on with noise, the second is what models are judged by.
+const ROWS: usize = 200_000;
+
+/// Standard deviation of the noise, in units of the channels'.
+const NOISE: f64 = 0.05;
+
+/// The system that is simulated.
+const SYSTEM: &str = "lorenz63";
+
+/// How the model is trained: a schedule of a third of the paper's length, and of its last parameters and their averages
+/// those with the lowest D_stsp × D_H on the training data.
+const TRAINING: [(&str, &str); 8] = [
+    ("forcing", "agtf"),
+    ("epochs", "2000"),
+    ("lr", "2e-3"),
+    ("lr-end", "1e-5"),
+    ("average", "0.999"),
+    ("best-by", "both"),
+    ("best-every", "50"),
+    ("best-starts", "4"),
+];
+
+/// The paper's sizes for the system.
+const SIZES: [(&str, &str); 2] = [("latent", "3"), ("hidden", "50")];
+
+/// What is trained on and what is judged by.
+struct Sources {
+    train: DataSource,
+    test: DataSource,
+    system: Option<&'static str>,
+    settings: Vec<(String, String)>,
+}
+
+impl Demo {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        RunFolder::check(&self.out)?;
+        // A setting that is none is a mistake to be told before the work.
+        experiment(&self.settings(&[]))?;
+        let mut steps = Steps { done: 0 };
+        let sources = match &self.data {
+            None => self.simulate(&mut steps)?,
+            Some(path) => self.split(path, &mut steps)?,
+        };
+        let (series, _) = sources.train.read()?;
+        steps.next("what the data hold", &inspect_command(&sources.train))?;
+        self.inspect(&series, out)?;
+        let run = self.out.join("run");
+        steps.next("training", &train_command(&sources, &run))?;
+        if let Some(code) = train(&sources, &series, &run)? {
+            return Ok(code);
+        }
+        let model = Run::open(&run)?.reconstruction;
+        let evaluated = self.evaluate(&sources, &model, &run, &mut steps, out)?;
+        let analyzed = format!("attractor analyze {}", run.display());
+        steps.next("what the model is made of", &analyzed)?;
+        self.dissect(&model, out)?;
+        let page = self.report(&sources, &run, &mut steps)?;
+        self.finish(&evaluated, &run, &page, out)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// A noisy orbit, and the same without noise, in two files.
+    fn simulate(&self, steps: &mut Steps) -> Result<Sources, Error> {
+        let file = |name: &str| self.out.join(format!("{SYSTEM}{name}.csv"));
+        let (noisy, clean) = (file("-noisy"), file(""));
+        let what = format!("{ROWS} states of the Lorenz system, with 5 % noise and without");
+        let command = format!(
+            "attractor simulate {SYSTEM} --steps {ROWS} --standardize --noise {NOISE} --seed {} --out {}",
+            self.seed,
+            noisy.display()
+        );
+        steps.next(&what, &command)?;
+        make_folder(&self.out)?;
+        for (path, noise) in [(&noisy, NOISE), (&clean, 0.0)] {
+            let request = simulate::Request {
+                seed: self.seed,
+                standardize: true,
+                noise,
+                ..simulate::Request::new(SYSTEM, ROWS)
+            };
+            format::write(path, &Simulation::check(&request)?.run()?.series)?;
+        }
+        Ok(Sources {
+            train: part(&noisy, &ReadOptions::default(), None, Some(ROWS / 2)),
+            test: part(&clean, &ReadOptions::default(), Some(ROWS / 2), None),
+            system: Some(SYSTEM),
+            settings: self.settings(&SIZES),
+        })
+    }
+
+    /// The user's recording in two parts; one of several trajectories, or of which a part was chosen, is not split.
+    fn split(&self, path: &Path, steps: &mut Steps) -> Result<Sources, Error> {
+        let options = self.reading.options();
+        let series = self.reading.read(path)?;
+        let rows = series.total_len();
+        let whole = options.from.is_none() && options.to.is_none() && options.rate.is_none();
+        let at = (whole && series.trajectories().len() == 1).then_some(rows * 4 / 5);
+        let what = match at {
+            Some(at) => format!(
+                "{rows} rows, of which the last {} are for judging",
+                rows - at
+            ),
+            None => format!("{rows} rows, for training and for judging"),
+        };
+        let path = std::path::absolute(path).unwrap_or(path.to_path_buf());
+        steps.next(&what, &format!("attractor inspect {}", path.display()))?;
+        make_folder(&self.out)?;
+        let window = 200.min((at.unwrap_or(rows) / 10).max(1)).to_string();
+        Ok(Sources {
+            train: part(&path, &options, None, at),
+            test: part(&path, &options, at, None),
+            system: None,
+            settings: self.settings(&[("window", &window)]),
+        })
+    }
+
+    /// The settings of the training: those of every demo, some of this one, and what was typed.
+    fn settings(&self, own: &[(&str, &str)]) -> Vec<(String, String)> {
+        let seed = self.seed.to_string();
+        let seed = [("seed", &*seed)];
+        let settings = TRAINING.iter().chain(own).chain(&seed);
+        let mut all: Vec<(String, String)> = settings
+            .map(|&(name, text)| (name.to_string(), text.to_string()))
+            .filter(|(name, _)| self.set.iter().all(|(typed, _)| typed != name))
+            .collect();
+        all.extend(self.set.iter().cloned());
+        all
+    }
+
+    fn inspect(&self, series: &Series, out: &mut dyn Write) -> Result<(), Error> {
+        let inspection = inspect::inspect(series, Options::default());
+        match self.json {
+            true => Ok(()),
+            false => inspect_verb::write_short(&inspection, out),
+        }
+    }
+
+    fn evaluate(
+        &self,
+        sources: &Sources,
+        model: &Reconstruction,
+        run: &Path,
+        steps: &mut Steps,
+        out: &mut dyn Write,
+    ) -> Result<Evaluation, Error> {
+        let system = sources.system.map(|name| format!(" --system {name}"));
+        let (run_shown, data) = (run.display(), flags_of(&sources.test));
+        let command = format!(
+            "attractor evaluate {run_shown} --data {data}{}",
+            system.unwrap_or_default()
+        );
+        steps.next(
+            "how good it is, beside the data themselves and chance",
+            &command,
+        )?;
+        let request = evaluation::Request {
+            options: measure::Options::new(&Settings::resolve(SETTINGS, [])?),
+            system: sources.system.map(String::from),
+            set: Vec::new(),
+            lyapunov: None,
+            other_starts: 7,
+            levels: Levels::Shown,
+            trained_on: Run::training_data(run),
+        };
+        let data = model.prepared(format::read(&sources.test.path, &sources.test.options)?)?;
+        let evaluation = evaluate(model, &data, &request, &Cache::of_user(Some(run)))?;
+        if !self.json {
+            scores::write_table(&evaluation, out)?;
+            out.flush()?;
+        }
+        scores::write_notes(&evaluation)?;
+        Ok(evaluation)
+    }
+
+    fn dissect(&self, model: &Reconstruction, out: &mut dyn Write) -> Result<(), Error> {
+        if self.json {
+            return Ok(());
+        }
+        let request = anatomy::Request {
+            cycles: 2,
+            seconds: 5.0,
+            steps: 100_000,
+            threads: threads(0),
+            seed: self.seed,
+        };
+        let anatomy = dissect(model, None, &request)?;
+        analyze::write(&anatomy, model, out)?;
+        Ok(out.flush()?)
+    }
+
+    fn report(&self, sources: &Sources, run: &Path, steps: &mut Steps) -> Result<PathBuf, Error> {
+        let page = self.out.join("report.html");
+        let (shown, data) = (run.display(), flags_of(&sources.test));
+        let command = format!(
+            "attractor report {shown} --data {data} --out {}",
+            page.display()
+        );
+        steps.next("a page that shows all of it, and runs the model", &command)?;
+        let request = report::Request {
+            data: Some(sources.test.clone()),
+            system: sources.system.map(String::from),
+            ..report::Request::of(run)
+        };
+        write_report(&request, &page)?;
+        Ok(page)
+    }
+
+    fn finish(
+        &self,
+        evaluation: &Evaluation,
+        run: &Path,
+        page: &Path,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        if self.json {
+            let document = json!({
+                "run": run,
+                "report": page,
+                "evaluation": evaluation.to_json(),
+            });
+            writeln!(out, "{document:#}")?;
+        }
+        let mut notes = io::stderr().lock();
+        writeln!(notes, "\nopen it in a browser: {}", page.display())?;
+        Ok(())
+    }
+}
+
+/// Numbers the steps.
+struct Steps {
+    done: usize,
+}
+
+impl Steps {
+    /// Says what comes next, and the command that does it alone.
+    fn next(&mut self, what: &str, command: &str) -> io::Result<()> {
+        self.done += 1;
+        writeln!(io::stderr(), "\n{}. {what}\n   {command}", self.done)
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|source| Error::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+/// Some rows of a file.
+fn part(path: &Path, options: &ReadOptions, from: Option<usize>, to: Option<usize>) -> DataSource {
+    DataSource {
+        path: path.to_path_buf(),
+        options: ReadOptions {
+            from: from.map(|at| Moment::Row(at + 1)).or(options.from),
+            to: to.map(|at| Moment::Row(at + 1)).or(options.to),
+            ..options.clone()
+        },
+        ..DataSource::default()
+    }
+}
+
+/// Trains; the exit code if there is no model that can be judged.
+fn train(sources: &Sources, series: &Series, run: &Path) -> Result<Option<ExitCode>, Error> {
+    let resolved = experiment(&sources.settings)?
+        .resolve(series)
+        .map_err(|error| error.of_file(&sources.train.path))?;
+    let show = Show {
+        json: false,
+        quiet: false,
+    };
+    show.before(&resolved, &[])?;
+    let mut progress = show.progress(&resolved.plan);
+    let open = RunFolder::check(run)?.begin(&resolved, &sources.train, series)?;
+    let trained = open.train(&resolved, series, None, &mut progress)?;
+    progress.finish();
+    let code = show.after(&trained, &resolved, run, &mut io::sink())?;
+    Ok((!matches!(trained.outcome, Outcome::Finished(_))).then_some(code))
+}
+
+fn experiment(settings: &[(String, String)]) -> Result<Experiment, ExperimentError> {
+    let mut raw = Raw::default();
+    for (name, text) in settings {
+        raw.push(name, text, Origin::Flag);
+    }
+    Experiment::check(&raw)
+}
+
+fn inspect_command(source: &DataSource) -> String {
+    format!("attractor inspect {}", flags_of(source))
+}
+
+fn train_command(sources: &Sources, run: &Path) -> String {
+    let settings = sources.settings.iter();
+    let settings: String = settings
+        .map(|(name, text)| format!(" --{name} {text}"))
+        .collect();
+    let data = flags_of(&sources.train);
+    format!("attractor train {data} --out {}{settings}", run.display())
+}
+
+/// A file and the flags that choose its rows.
+fn flags_of(source: &DataSource) -> String {
+    let flag = |name: &str, at: Option<Moment>| at.map(|at| format!(" --{name} {at}"));
+    let (from, to) = (
+        flag("from", source.options.from),
+        flag("to", source.options.to),
+    );
+    let path = source.path.display();
+    format!(
+        "{path}{}{}",
+        from.unwrap_or_default(),
+        to.unwrap_or_default()
+    )
+}

@@ -1,0 +1,87 @@
+//! `attractor demo`, run as a user runs it, with trainings that are only long enough to see every step work.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+mod common;
+
+use std::fs;
+
+use common::said;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SHORT: &str = "--set epochs=4 --set best-every=2 --set hidden=10";
+
+#[test]
+fn one_command_leads_from_nothing_to_a_page() {
+    let folder = TempDir::new().unwrap();
+    let (out, notes) = said(folder.path(), &format!("demo --seed 3 {SHORT}"), 0);
+    for step in [
+        "1. ",
+        "2. ",
+        "3. ",
+        "4. ",
+        "5. ",
+        "6. ",
+        "open it in a browser",
+    ] {
+        assert!(notes.contains(step), "{step}: {notes}");
+    }
+    for part in ["d_stsp", "floor", "Lyapunov exponents", "fixed point"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let made = folder.path().join("attractor-demo");
+    let page = fs::read_to_string(made.join("report.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.len() < 3_000_000);
+    // The commands that are shown do the same.
+    let command = |number: &str| {
+        let mut lines = notes.lines().skip_while(|line| !line.starts_with(number));
+        let line = lines.nth(1).unwrap().trim();
+        line.strip_prefix("attractor ").unwrap().to_string()
+    };
+    let again = command("3. ").replace("attractor-demo/run", "again");
+    said(folder.path(), &format!("{again} --quiet"), 0);
+    let model = |run: &str| fs::read(folder.path().join(run).join("model.safetensors")).unwrap();
+    assert!(model("again") == model("attractor-demo/run"));
+    let (scores, _) = said(folder.path(), &command("4. "), 0);
+    assert!(out.contains(scores.lines().nth(1).unwrap()), "{scores}");
+}
+
+#[test]
+fn a_recording_of_ones_own_takes_the_place_of_the_simulated_one() {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate rossler --steps 3000 --out mine.csv";
+    said(folder.path(), simulate, 0);
+    let demo = format!("demo --data mine.csv --out d --json {SHORT}");
+    let (out, notes) = said(folder.path(), &demo, 0);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert!(
+        document["evaluation"]["d_stsp"]["value"].is_number(),
+        "{out}"
+    );
+    assert!(notes.contains("the last 600 are for judging"), "{notes}");
+    assert!(folder.path().join("d/report.html").exists());
+}
+
+#[test]
+fn mistakes_are_told_before_the_work() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("full")).unwrap();
+    fs::write(folder.path().join("full/mine.txt"), "kept").unwrap();
+    for (arguments, message) in [
+        (
+            "demo --out full",
+            "the folder for the run is not empty: full",
+        ),
+        ("demo --data none.csv", "none.csv"),
+        ("demo --set hiden=5", "hiden"),
+        ("demo --seed x", "expected a whole number"),
+    ] {
+        let (_, error) = said(folder.path(), arguments, 2);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+    assert!(!folder.path().join("attractor-demo").exists());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
