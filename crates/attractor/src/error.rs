@@ -19,6 +19,7 @@ use crate::model_file::ModelFileError;
 use crate::pipeline::PipelineError;
 use crate::report::ReportError;
 use crate::run::RunError;
+use crate::store::unreadable;
 use crate::study::StudyError;
 
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
@@ -95,7 +96,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file cannot be read.
-    #[error("cannot read: {source}: {}", path.display())]
+    #[error("{}: {}", unreadable(source), path.display())]
     Read {
         /// The file.
         path: PathBuf,

@@ -35,6 +35,7 @@ use attractor_core::windows::{Windows, WindowsError};
 use crate::embedding::EmbeddingError;
 use crate::pipeline::Pipeline;
 use crate::recording_exponent;
+use crate::store::unreadable;
 
 pub use data::DataSource;
 pub use file::ExperimentFile;
@@ -111,7 +112,7 @@ pub enum Choice {
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
     /// A file of settings cannot be read.
-    #[error("cannot read: {source}: {}", path.display())]
+    #[error("{}: {}", unreadable(source), path.display())]
     Read {
         /// The file.
         path: PathBuf,

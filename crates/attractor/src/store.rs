@@ -23,6 +23,16 @@ pub fn write_whole(
     })
 }
 
+/// Why a file was not read, in words where the system's are cryptic.
+pub(crate) fn unreadable(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::NotFound => "no such file".to_string(),
+        io::ErrorKind::PermissionDenied => "this user may not read the file".to_string(),
+        io::ErrorKind::IsADirectory => "a file is needed, found a folder".to_string(),
+        _ => format!("cannot read: {source}"),
+    }
+}
+
 /// Refuses a file that [`write_whole`] could not write: its folder is not there or lets nobody write.
 pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
     let folder = match path.parent() {

@@ -280,7 +280,7 @@ fn mistakes_in_settings_are_told_before_anything_is_written() {
             ],
         ),
         ("--preset papre", &["papre"]),
-        ("--config none.toml", &["cannot read", ": none.toml"]),
+        ("--config none.toml", &["no such file: none.toml"]),
         ("--window", &["--window"]),
     ];
     for (flags, words) in cases {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use attractor_core::settings::SettingError;
 
 use crate::experiment::SETTINGS;
+use crate::store::unreadable;
 
 /// Why a study cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// The file cannot be read.
-    #[error("cannot read: {source}: {}", path.display())]
+    #[error("{}: {}", unreadable(source), path.display())]
     Read {
         /// The file.
         path: PathBuf,
