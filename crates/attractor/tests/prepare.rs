@@ -253,7 +253,7 @@ fn the_pipeline_of_the_eeg_leaves_what_the_data_show() {
 
 #[test]
 fn the_ecg_is_a_signal_under_a_gaussian_of_six_rows() {
-    let Some(path) = shared("ECG_train.npy") else {
+    let Some(path) = shared("ECG_pecuzal_5d_train.npy") else {
         return;
     };
     let series = format::read(&path, &ReadOptions::default()).unwrap();
