@@ -35,14 +35,14 @@ const PAGES: [(&str, &str, &str); 3] = [
 /// `cargo xtask browser`.
 pub(crate) fn run(_: &[String]) -> ExitCode {
     let mut tally = Tally::default();
-    check(&mut tally);
+    check(&mut tally, install());
     println!("{}", tally.summary());
     exit_code(tally.all_passed())
 }
 
 /// Writes the pages and opens them, counting one check.
-pub(crate) fn check(tally: &mut Tally) {
-    if let Err(reason) = install() {
+pub(crate) fn check(tally: &mut Tally, installed: Result<(), String>) {
+    if let Err(reason) = installed {
         return tally.skip(format!("pages of reports in a browser: {reason}"));
     }
     let build = ["build", "-p", "attractor-cli"];
@@ -66,7 +66,7 @@ fn missing() -> Option<&'static str> {
 }
 
 /// Installs what is missing, if that is possible.
-fn install() -> Result<(), String> {
+pub(crate) fn install() -> Result<(), String> {
     let Some(program) = missing() else {
         return Ok(());
     };

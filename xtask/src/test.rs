@@ -2,8 +2,11 @@
 //! not a test suite counts as one; a failed step does not keep the others from running.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Instant;
 
 use crate::command::{cargo, exit_code, succeeds};
 use crate::tally::{Tally, Transcript};
@@ -19,11 +22,15 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         return ExitCode::from(2);
     }
     let mut tally = Tally::default();
+    // What is fetched from elsewhere comes while the sources are checked.
+    let browser = thread::spawn(browser::install);
+    let python = thread::spawn(python::prepare);
     check_sources(&mut tally);
-    check_tests(&mut tally);
+    check_tests(&mut tally, python.join().expect("it gives back a reason"));
     check_documents(&mut tally);
     heading("browser");
-    browser::check(&mut tally);
+    let browser = browser.join().expect("it gives back a reason");
+    browser::check(&mut tally, browser);
     heading("deny");
     if !words.is_empty() {
         deny::install(&mut tally);
@@ -33,8 +40,11 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     exit_code(tally.all_passed())
 }
 
+/// Says which step begins, and when.
 fn heading(step: &str) {
-    println!("\n== {step}");
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let seconds = BEGUN.get_or_init(Instant::now).elapsed().as_secs();
+    println!("\n== {step} (after {seconds} s)");
 }
 
 /// Layout, lints and house rules.
@@ -56,9 +66,8 @@ fn check_sources(tally: &mut Tally) {
 }
 
 /// Tests of the code. Benchmarks are not run: clippy has seen that they compile.
-fn check_tests(tally: &mut Tally) {
+fn check_tests(tally: &mut Tally, python: Result<PathBuf, String>) {
     heading("tests");
-    let python = python::prepare();
     if let Err(reason) = &python {
         tally.skip(format!("comparisons with NumPy and SciPy: {reason}"));
     }
