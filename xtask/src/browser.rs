@@ -1,5 +1,5 @@
-//! Pages of `attractor report` in a real browser: pages on three small runs (three channels, one, 64) are written and
-//! given to `tests/browser/report.py`, which opens them in a headless Chromium.
+//! Pages of `attractor report` in a real browser: pages on three small runs (three channels, one, 64) and on a model
+//! without data are written and given to `tests/browser/report.py`, which opens them in a headless Chromium.
 //!
 //! Where Chromium or its driver is missing, Debian's are installed if we may; else the step is skipped with a line.
 
@@ -100,7 +100,16 @@ fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, String> {
         attractor(&format!("report {name} --out {name}.html --seconds 2"))?;
         Ok(folder.join(format!("{name}.html")))
     };
-    PAGES.into_iter().map(page).collect()
+    let mut pages = PAGES
+        .into_iter()
+        .map(page)
+        .collect::<Result<Vec<_>, String>>()?;
+    let bare = |name| folder.join("bare").with_extension(name);
+    fs::copy(folder.join("three/model.safetensors"), bare("safetensors"))
+        .map_err(|e| e.to_string())?;
+    attractor("report bare.safetensors --out bare.html --seconds 2")?;
+    pages.push(bare("html"));
+    Ok(pages)
 }
 
 fn open(pages: &[PathBuf]) -> bool {

@@ -195,6 +195,44 @@ fn an_orbit_that_diverges_is_shown_as_far_as_it_goes() {
     assert!(document["dynamics"]["lyapunov"].is_null());
 }
 
+/// A sine that is driven by its own cosine.
+#[test]
+fn a_driven_model_runs_by_its_data_and_lives_without() {
+    let folder = TempDir::new().unwrap();
+    let row = |t: i32| {
+        format!(
+            "{},{}\n",
+            (0.1 * f64::from(t)).sin(),
+            (0.1 * f64::from(t)).cos()
+        )
+    };
+    let rows: String = (0..500).map(row).collect();
+    fs::write(folder.path().join("d.csv"), format!("x,s\n{rows}")).unwrap();
+    let train = "train d.csv --state x --input s --out r --quiet --epochs 2 --window 20 --hidden 8";
+    said(folder.path(), train, 0);
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let driven = document(&folder.path().join("r/report.html"));
+    assert!(notes(&driven).contains("1 external input held at zero"));
+    // Nothing of an orbit that is driven is dropped.
+    assert_eq!(
+        (
+            lengths(&driven, "generated"),
+            &driven["signals"]["transient"]
+        ),
+        (500, &0.into())
+    );
+    fs::remove_file(folder.path().join("d.csv")).unwrap();
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let alone = document(&folder.path().join("r/report.html"));
+    assert!(
+        notes(&alone).contains("there is no free orbit"),
+        "{}",
+        notes(&alone)
+    );
+    assert_eq!(lengths(&alone, "generated"), 0);
+    assert!(alone["dynamics"]["why"].is_string() && alone["live"]["inputs"] == 1);
+}
+
 #[test]
 fn names_are_text_whatever_they_are() {
     let folder = TempDir::new().unwrap();

@@ -9,7 +9,7 @@ const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 
 /// The scripts, in the order in which they build on one another.
-const SCRIPTS: [(&str, &str); 10] = [
+const SCRIPTS: [(&str, &str); 12] = [
     ("dom", include_str!("page/dom.js")),
     ("numbers", include_str!("page/numbers.js")),
     ("theme", include_str!("page/theme.js")),
@@ -20,6 +20,8 @@ const SCRIPTS: [(&str, &str); 10] = [
     ("model", include_str!("page/model.js")),
     ("live", include_str!("page/live.js")),
     ("sections", include_str!("page/sections.js")),
+    ("results", include_str!("page/results.js")),
+    ("sources", include_str!("page/sources.js")),
 ];
 
 /// The page.

@@ -106,6 +106,7 @@ impl Signals {
         let dim = self.dim;
         let drawn = (VALUES / dim).clamp(2, DRAWN) * dim;
         let settled = &self.orbit[self.transient * dim..];
+        let first: Vec<f64> = self.reference().iter().copied().step_by(dim).collect();
         let cut = |values: &[f64]| list(values[..drawn.min(values.len())].iter().copied());
         json!({
             "dim": dim,
@@ -117,8 +118,8 @@ impl Signals {
             },
             "transient": self.transient,
             "diverged_at": self.diverged_at,
-            "lag": lag(material, self.reference()),
-            "projection": projection(Rows::new(self.reference(), dim)),
+            "lag": curves::delay(&first),
+            "projection": projection(self.reference(), dim),
             "spectra": curves::spectra(&self.truth, settled, dim, material.reconstruction.card.step.dt),
             "histograms": curves::histograms(&self.truth, settled, dim),
             "forecast": self.forecast(),
@@ -188,20 +189,12 @@ fn valid_steps(truth: Rows<'_>, orbit: Rows<'_>, threshold: f64) -> usize {
     pairs.take_while(|&pair| error(pair) <= threshold).count()
 }
 
-/// Rows between delay coordinates: how long the first channel remembers.
-fn lag(material: &Material, reference: &[f64]) -> usize {
-    let dim = material.reconstruction.card.channels.len();
-    let rows = reference.len() / dim;
-    let column: Vec<f64> = reference.iter().copied().step_by(dim).collect();
-    curves::memory(&column).clamp(1, (rows / 20).max(1))
-}
-
 /// The three directions along which standardised rows vary most; null below four channels.
-fn projection(rows: Rows<'_>) -> Value {
-    let n = rows.dim();
-    if n < 4 || rows.len() < 2 {
+fn projection(values: &[f64], n: usize) -> Value {
+    if n < 4 || values.len() < 2 * n {
         return Value::Null;
     }
+    let rows = Rows::new(values, n);
     let moments = rows.moments();
     let sd = |i: usize| {
         if moments[i].1 > 0.0 {
@@ -254,11 +247,11 @@ mod tests {
             [a, 5.0 * a, b + 3.0, -b]
         });
         let rows: Vec<f64> = rows.collect();
-        let found = projection(Rows::new(&rows, 4));
+        let found = projection(&rows, 4);
         let shares = found["shares"].as_array().unwrap();
         let first: f64 = shares[..2].iter().map(|v| v.as_f64().unwrap()).sum();
         // Shares are rounded to five digits.
         assert!((first - 1.0).abs() < 2e-5, "{shares:?}");
-        assert!(projection(Rows::new(&rows, 2)).is_null());
+        assert!(projection(&rows, 2).is_null());
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     let answers = [
         judged(&document["scores"]),
         forecast(&document["scores"]),
-        dynamics(&document["dynamics"]),
+        dynamics(&document["dynamics"], &document["signals"]),
     ];
     let answers: Vec<String> = answers.into_iter().flatten().collect();
     let question = [Some(asked), ended].into_iter().flatten();
@@ -159,10 +159,13 @@ fn forecast(scores: &Value) -> Option<String> {
     ))
 }
 
-fn dynamics(dynamics: &Value) -> Option<String> {
-    if let Some(step) = dynamics["diverged_at"].as_u64() {
+fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
+    let diverged = [signals, dynamics].map(|part| part["diverged_at"].as_u64());
+    if let Some(step) = diverged.into_iter().flatten().next() {
         let step = grouped(step as usize);
-        return Some(format!("Its free orbit leaves all bounds at step {step}."));
+        return Some(format!(
+            "Its free orbit leaves all bounds after {step} steps."
+        ));
     }
     let lyapunov = &dynamics["lyapunov"];
     let largest = lyapunov["exponents"][0].as_f64()?;
@@ -174,10 +177,14 @@ fn dynamics(dynamics: &Value) -> Option<String> {
         v if v < -3.0 * error => "the orbit settles on a stable point or cycle",
         _ => "the orbit is at the border of chaos, or too short to tell",
     };
+    // An orbit that has come to rest has no scatter to speak of.
+    let error = match error > 1e-4 * largest.abs() {
+        true => format!(" ± {}", figure(error)),
+        false => String::new(),
+    };
     Some(format!(
-        "The largest Lyapunov exponent of its free orbit is {} ± {} per {per}: {meaning}.",
-        figure(largest),
-        figure(error)
+        "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.",
+        figure(largest).replace('-', "−"),
     ))
 }
 
@@ -255,13 +262,13 @@ mod tests {
         let lyapunov = |largest: f64| {
             let lyapunov =
                 json!({ "exponents": [largest], "standard_errors": [0.05], "per": "time" });
-            dynamics(&json!({ "diverged_at": null, "lyapunov": lyapunov })).unwrap()
+            dynamics(&json!({ "lyapunov": lyapunov }), &Value::Null).unwrap()
         };
         assert!(lyapunov(0.9).ends_with("0.9 ± 0.05 per unit of time: the orbit is chaotic."));
-        assert!(lyapunov(-0.9).contains("settles"));
+        assert!(lyapunov(-0.9).contains("is −0.9 ± 0.05 per unit of time: the orbit settles"));
         assert!(lyapunov(0.1).contains("too short to tell"));
-        let diverged = dynamics(&json!({ "diverged_at": 1234 })).unwrap();
-        assert!(diverged.contains("step 1,234"));
+        let diverged = dynamics(&json!({ "diverged_at": 1234 }), &Value::Null).unwrap();
+        assert!(diverged.contains("after 1,234 steps"));
         let scores = json!({ "from": "the data", "rows": 5, "diverged": true, "measures": [] });
         assert!(judged(&scores).unwrap().contains("diverges"));
     }

@@ -5,7 +5,8 @@ const FONT = "12px system-ui, sans-serif";
 
 /**
  * A chart of `describe()`, which is asked each time it is drawn:
- * { lines: [{ x, y, colour, dash, steps, width }], xLabel, yLabel, logX, logY, xRange, yRange, marks: [{ x, text }] }.
+ * { lines: [{ x, y, colour, dash, steps, width }], xLabel, yLabel, logX, logY, wholeX, xRange, yRange, marks: [{ x, text }],
+ *   empty: what to say in the middle of a chart without lines }.
  */
 function chart(label, describe, height = 230) {
   return drawn(height, label, (context, width, tall) => {
@@ -19,6 +20,7 @@ function chart(label, describe, height = 230) {
     for (const line of what.lines) drawLine(context, axes, line);
     context.restore();
     for (const mark of what.marks || []) drawMark(context, axes, mark);
+    if (what.empty) drawEmpty(context, axes, what.empty);
   });
 }
 
@@ -32,13 +34,20 @@ function axesOf(what, context, width, tall) {
   context.font = FONT;
   const widest = Math.max(...yMarks.map((mark) => context.measureText(mark.text).width));
   const [left, right] = [Math.ceil(widest) + 26, width - 12];
-  const xMarks = marksOf(x, what.logX, Math.max(2, Math.floor((right - left) / 80)));
+  const xMarks = marksOf(x, what.logX, Math.max(2, Math.floor((right - left) / 80))).filter(
+    ({ v }) => !what.wholeX || Number.isInteger(v),
+  );
   const place = (v, isLog, [low, high], from, to) => {
     const at = isLog ? (v > 0 ? Math.log10(v) : NaN) : v;
     return from + ((at - low) / (high - low || 1)) * (to - from);
   };
   return {
-    left, right, top, bottom, xMarks, yMarks,
+    left,
+    right,
+    top,
+    bottom,
+    xMarks,
+    yMarks,
     px: (v) => place(v, what.logX, x, left, right),
     py: (v) => place(v, what.logY, y, bottom, top),
   };
@@ -55,7 +64,9 @@ function marksOf([low, high], isLog, count) {
   if (!isLog) return ticks(low, high, count).map((v) => ({ v, text: figure(v) }));
   const powers = decades(low, high, count);
   if (powers) return powers.map((k) => ({ v: 10 ** k, text: powerText(k) }));
-  return ticks(10 ** low, 10 ** high, Math.min(count, 4)).filter((v) => v > 0).map((v) => ({ v, text: figure(v) }));
+  return ticks(10 ** low, 10 ** high, Math.min(count, 4))
+    .filter((v) => v > 0)
+    .map((v) => ({ v, text: figure(v) }));
 }
 
 function drawAxes(context, axes, what) {
@@ -69,7 +80,10 @@ function drawAxes(context, axes, what) {
   let free = -Infinity;
   for (const { v, text } of axes.xMarks) {
     const x = Math.min(Math.max(axes.px(v), left), right);
-    stroke(context, [[x, bottom], [x, bottom + 4]]);
+    stroke(context, [
+      [x, bottom],
+      [x, bottom + 4],
+    ]);
     const half = context.measureText(text).width / 2;
     const at = Math.min(x, right + 10 - half);
     if (at - half > free) {
@@ -81,7 +95,10 @@ function drawAxes(context, axes, what) {
   context.textBaseline = "middle";
   for (const { v, text } of axes.yMarks) {
     const y = axes.py(v);
-    stroke(context, [[left, y], [right, y]]);
+    stroke(context, [
+      [left, y],
+      [right, y],
+    ]);
     context.fillText(text, left - 5, y);
   }
   context.textAlign = "center";
@@ -112,7 +129,10 @@ function drawLine(context, axes, line) {
   let last = 0;
   for (let i = 0; i < line.x.length; i += 1) {
     const [x, y] = [axes.px(line.x[i]), line.y[i] === null ? NaN : axes.py(line.y[i])];
-    if (!Number.isFinite(x) || !Number.isFinite(y)) { isDown = false; continue; }
+    if (!Number.isFinite(x) || !Number.isFinite(y)) {
+      isDown = false;
+      continue;
+    }
     if (!isDown) context.moveTo(x, y);
     else {
       if (line.steps) context.lineTo(x, last);
@@ -124,13 +144,27 @@ function drawLine(context, axes, line) {
   context.setLineDash([]);
 }
 
+/** A text in the middle, on the colour of the page. */
+function drawEmpty(context, { left, right, top, bottom }, text) {
+  const [x, y, half] = [(left + right) / 2, (top + bottom) / 2, context.measureText(text).width / 2 + 8];
+  context.fillStyle = colour("paper");
+  context.fillRect(x - half, y - 12, 2 * half, 24);
+  context.fillStyle = colour("muted");
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(text, x, y);
+}
+
 /** A vertical line with a text above it. */
 function drawMark(context, axes, { x, text }) {
   const at = axes.px(x);
   if (!(at >= axes.left && at <= axes.right)) return;
   context.strokeStyle = colour("muted");
   context.setLineDash([4, 3]);
-  stroke(context, [[at, axes.top], [at, axes.bottom]]);
+  stroke(context, [
+    [at, axes.top],
+    [at, axes.bottom],
+  ]);
   context.setLineDash([]);
   context.fillStyle = colour("ink");
   context.textBaseline = "bottom";

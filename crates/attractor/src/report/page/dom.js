@@ -29,7 +29,8 @@ function framed(canvas, caption, legend = null) {
 
 /** A legend: pairs of a name and a colour variable of the style. */
 function legendOf(entries) {
-  const item = ([name, colour]) => make("li", {}, make("span", { class: "swatch", style: `color: var(--${colour})` }), name);
+  const item = ([name, colour]) =>
+    make("li", {}, make("span", { class: "swatch", style: `color: var(--${colour})` }), name);
   return make("ul", { class: "legend" }, entries.map(item));
 }
 
@@ -42,13 +43,38 @@ function selectOf(label, names, chosen, choose, id = null) {
 
 /** A range input with a label; `choose` is given the value while it moves. */
 function sliderOf(label, { low, high, step, value }, choose, id = null) {
-  const input = make("input", { type: "range", min: low, max: high, step, value, id, input: (event) => choose(Number(event.target.value)) });
+  const input = make("input", {
+    type: "range",
+    min: low,
+    max: high,
+    step,
+    value,
+    id,
+    input: (event) => choose(Number(event.target.value)),
+  });
   return make("label", {}, label, input);
 }
 
 /** A table from a heading and rows of cells. */
 function tableOf(caption, head, rows) {
-  const cells = (row) => make("tr", {}, row.map((cell) => (cell instanceof Node ? cell : make("td", {}, cell))));
-  const heading = make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name))));
-  return make("div", { class: "wide" }, make("table", {}, caption ? make("caption", {}, caption) : null, heading, make("tbody", {}, rows.map(cells))));
+  const cells = (row) =>
+    make(
+      "tr",
+      {},
+      row.map((cell) => (cell instanceof Node ? cell : make("td", {}, cell))),
+    );
+  const heading = make(
+    "thead",
+    {},
+    make(
+      "tr",
+      {},
+      head.map((name) => make("th", { scope: "col" }, name)),
+    ),
+  );
+  return make(
+    "div",
+    { class: "wide" },
+    make("table", {}, caption ? make("caption", {}, caption) : null, heading, make("tbody", {}, rows.map(cells))),
+  );
 }

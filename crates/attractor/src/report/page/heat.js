@@ -67,7 +67,11 @@ function momentsOf(rows, dim) {
   const count = Math.max(1, rows.length / dim);
   const mean = new Array(dim).fill(0);
   const square = new Array(dim).fill(0);
-  rows.forEach((v, e) => { mean[e % dim] += v / count; });
-  rows.forEach((v, e) => { square[e % dim] += (v - mean[e % dim]) ** 2 / count; });
+  rows.forEach((v, e) => {
+    mean[e % dim] += v / count;
+  });
+  rows.forEach((v, e) => {
+    square[e % dim] += (v - mean[e % dim]) ** 2 / count;
+  });
   return { mean, sd: square.map((v) => Math.sqrt(v) || 1) };
 }

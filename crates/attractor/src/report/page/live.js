@@ -43,7 +43,10 @@ class Laboratory {
   perturb(distance) {
     const direction = this.first.z.map(() => Math.random() - 0.5);
     const length = Math.hypot(...direction) || 1;
-    this.second = new Orbit(this.model, this.first.z.map((v, i) => v + (distance * direction[i]) / length));
+    this.second = new Orbit(
+      this.model,
+      this.first.z.map((v, i) => v + (distance * direction[i]) / length),
+    );
     this.parted = this.steps;
     [this.distances, this.every] = [{ x: [0], y: [this.distance()] }, 1];
   }
@@ -76,74 +79,126 @@ class Laboratory {
   }
 }
 
+/** The running model with its controls. */
+class LivePanel {
+  constructor(data, coordinates, view, cloud) {
+    [this.data, this.coordinates, this.dim] = [data, coordinates, data.signals.dim];
+    this.rows = data.signals.truth.length ? data.signals.truth : data.signals.generated;
+    this.laboratory = new Laboratory(new LiveModel(data.live));
+    [this.isRunning, this.speed, this.distance] = [false, 2, 1e-4];
+    this.from = this.rows.length ? rowOf(this.rows, 0, this.dim) : data.live.start || data.live.mean;
+    this.laboratory.restart(this.from);
+    this.slope = slopeOf(data);
+    this.space = spaceCanvas(
+      "the orbit of the running model in three dimensions",
+      view,
+      () => liveContent(this.laboratory, coordinates, cloud()),
+      (picked, i) => this.pick(picked, i),
+    );
+    const describe = () => distanceChart(this.laboratory, this.slope);
+    this.curve = chart("distance between the two orbits over steps", describe, "clamp(220px, 46vw, 440px)");
+    this.readout = make("p", { class: "readout", id: "readout", role: "status" });
+    coordinates.listeners.push(() => this.show());
+  }
+
+  show() {
+    this.space.redraw();
+    this.curve.redraw();
+    this.readout.textContent = readoutOf(this.laboratory, this.data.step);
+  }
+
+  run(isRunning) {
+    const wasRunning = this.isRunning;
+    this.isRunning = isRunning && this.laboratory.isBounded();
+    this.play.textContent = this.isRunning ? "Pause" : "Play";
+    if (this.isRunning && !wasRunning) requestAnimationFrame(() => this.frame());
+  }
+
+  /** Some steps, then what they changed. */
+  frame() {
+    if (!this.isRunning) return;
+    for (let k = 0; k < this.speed && this.laboratory.isBounded(); k += 1) this.laboratory.advance();
+    this.show();
+    if (this.laboratory.isBounded()) requestAnimationFrame(() => this.frame());
+    else this.run(false);
+  }
+
+  restart(x) {
+    this.from = x;
+    this.laboratory.restart(x);
+    this.show();
+  }
+
+  /** Starts at a point of the grey orbit. */
+  pick(cloud, i) {
+    if (cloud.rows) this.restart(rowOf(cloud.rows, i + this.coordinates.lag(), this.dim));
+  }
+
+  perturb() {
+    this.laboratory.perturb(this.distance);
+    this.show();
+    this.run(true);
+  }
+
+  controls() {
+    const button = (id, text, click) => make("button", { type: "button", id, click }, text);
+    this.play = button("play", "Play", () => this.run(!this.isRunning));
+    this.play.className = "main";
+    const last = this.rows.length / this.dim - 1;
+    const choose = (t) => this.restart(rowOf(this.rows, t, this.dim));
+    const start =
+      last > 0 ? sliderOf("Start at row", { low: 0, high: last, step: 1, value: 0 }, choose, "start") : null;
+    const speed = sliderOf("Speed", { low: 1, high: 40, step: 1, value: this.speed }, (v) => (this.speed = v), "speed");
+    return make(
+      "div",
+      { class: "controls" },
+      this.play,
+      button("perturb", "Perturb", () => this.perturb()),
+      button("again", "Start again", () => this.restart(this.from)),
+      start,
+      speed,
+      this.distanceSlider(),
+    );
+  }
+
+  distanceSlider() {
+    const shown = make("span", {}, powerText(Math.log10(this.distance)));
+    const choose = (power) => {
+      this.distance = 10 ** power;
+      shown.textContent = powerText(power);
+    };
+    const label = make("span", {}, "Distance of the second orbit ", shown);
+    return sliderOf(label, { low: -8, high: -1, step: 1, value: -4 }, choose, "distance");
+  }
+}
+
 /** The section with the running model. */
 function addLive(data, coordinates, view, cloud) {
-  const laboratory = new Laboratory(new LiveModel(data.live));
-  const signals = data.signals;
-  const rows = signals.truth.length ? signals.truth : signals.generated;
-  const start = (t) => rows.slice(t * signals.dim, (t + 1) * signals.dim);
-  const origin = rows.length ? start(0) : data.live.start || data.live.mean;
-  const state = { running: false, speed: 2, distance: 1e-4, from: origin };
-  laboratory.restart(origin);
-
-  const space = spaceCanvas("the orbit of the running model in three dimensions", view, () => liveContent(laboratory, coordinates, cloud()), (picked, i) => {
-    if (picked.rows) restart(rowOf(picked.rows, i + coordinates.lag(), signals.dim));
-  });
-  const slope = slopeOf(data);
-  const curve = chart("distance between the two orbits over steps", () => distanceChart(laboratory, slope), "clamp(220px, 46vw, 440px)");
-  const readout = make("p", { class: "readout", id: "readout", role: "status" });
-  const play = make("button", { type: "button", class: "main", id: "play", click: () => run(!state.running) }, "Play");
-
-  function show() {
-    space.redraw();
-    curve.redraw();
-    readout.textContent = readoutOf(laboratory, data.step);
-  }
-  function run(running) {
-    state.running = running && laboratory.isBounded();
-    play.textContent = state.running ? "Pause" : "Play";
-    if (state.running) requestAnimationFrame(frame);
-  }
-  function frame() {
-    if (!state.running) return;
-    for (let k = 0; k < state.speed && laboratory.isBounded(); k += 1) laboratory.advance();
-    show();
-    if (laboratory.isBounded()) requestAnimationFrame(frame);
-    else run(false);
-  }
-  function restart(x) {
-    state.from = x;
-    laboratory.restart(x);
-    show();
-  }
-  function perturb() {
-    laboratory.perturb(state.distance);
-    show();
-    run(true);
-  }
-
-  const last = Math.max(0, Math.floor(rows.length / signals.dim) - 1);
-  const distanceLabel = make("span", {}, "10⁻⁴");
-  const distance = sliderOf(make("span", {}, "Distance of the second orbit ", distanceLabel), { low: -8, high: -1, step: 1, value: -4 }, (power) => {
-    state.distance = 10 ** power;
-    distanceLabel.textContent = powerText(power);
-  }, "distance");
-  const controls = make("div", { class: "controls" },
-    play,
-    make("button", { type: "button", id: "perturb", click: perturb }, "Perturb"),
-    make("button", { type: "button", id: "again", click: () => restart(state.from) }, "Start again"),
-    rows.length ? sliderOf("Start at row", { low: 0, high: last, step: 1, value: 0 }, (t) => restart(start(t)), "start") : null,
-    sliderOf("Speed", { low: 1, high: 40, step: 1, value: 2 }, (v) => { state.speed = v; }, "speed"),
-    distance);
-  const held = data.live.inputs ? ` Its ${data.live.inputs} external inputs are held at zero.` : "";
-  addSection("live", "The model, live",
-    make("p", { class: "lead" }, `This page computes the trained map itself, ${data.live.model} with ${grouped(data.live.parameters)} parameters.${held} Press Play; perturb it and watch two orbits part. A click on the grey orbit starts there.`),
-    controls, readout,
-    make("div", { class: "pair" },
-      framed(space.canvas, "The running orbit, before the grey one that the program computed.", legendOf([["orbit", "generated"], ["perturbed orbit", "true"]])),
-      framed(curve.canvas, slope ? "Distance in the model's state space; dashed: growth at the largest Lyapunov exponent." : "Distance in the model's state space.")));
-  coordinates.listeners.push(show);
-  show();
+  const panel = new LivePanel(data, coordinates, view, cloud);
+  const { model, parameters, inputs } = data.live;
+  const held = inputs ? ` Its ${inputs} external inputs are held at zero.` : "";
+  const words = [
+    `This page computes the trained map itself, ${model} with ${grouped(parameters)} parameters.${held}`,
+    "Press Play; perturb it and watch two orbits part. A click on the grey orbit starts there.",
+  ];
+  const legend = legendOf([
+    ["orbit", "generated"],
+    ["perturbed orbit", "true"],
+  ]);
+  const growth = panel.slope ? "; dashed: growth at the largest Lyapunov exponent" : "";
+  const figures = [
+    framed(panel.space.canvas, "The running orbit, before the grey one that the program computed.", legend),
+    framed(panel.curve.canvas, `Distance in the model's state space${growth}.`),
+  ];
+  addSection(
+    "live",
+    "The model, live",
+    make("p", { class: "lead" }, words.join(" ")),
+    panel.controls(),
+    panel.readout,
+    make("div", { class: "pair" }, figures),
+  );
+  panel.show();
 }
 
 /** A row of flat rows. */
@@ -152,10 +207,20 @@ function rowOf(rows, t, dim) {
 }
 
 function liveContent(laboratory, coordinates, ghost) {
-  const orbits = [[laboratory.first, "generated"], [laboratory.second, "true"]].filter(([orbit]) => orbit && orbit.isBounded());
+  const orbits = [
+    [laboratory.first, "generated"],
+    [laboratory.second, "true"],
+  ].filter(([orbit]) => orbit && orbit.isBounded());
   const trails = orbits.map(([orbit, name]) => ({ points: coordinates.points(orbit.rows), colour: name, width: 1.6 }));
-  const heads = trails.filter((trail) => trail.points.length).map((trail) => ({ point: trail.points.slice(-3), colour: trail.colour }));
-  return { frame: ghost.frame, names: coordinates.names(), clouds: [{ ...ghost, colour: "muted", alpha: 0.4 }, ...trails], heads };
+  const heads = trails
+    .filter((trail) => trail.points.length)
+    .map((trail) => ({ point: trail.points.slice(-3), colour: trail.colour }));
+  return {
+    frame: ghost.frame,
+    names: coordinates.names(),
+    clouds: [{ ...ghost, colour: "muted", alpha: 0.4 }, ...trails],
+    heads,
+  };
 }
 
 /** The largest exponent per step, if it is positive. */
@@ -172,7 +237,7 @@ function distanceChart(laboratory, slope) {
     const end = Math.min(x[x.length - 1], Math.log(Math.max(...y) / y[0]) / slope);
     lines.push({ x: [0, end], y: [y[0], y[0] * Math.exp(slope * end)], colour: "muted", dash: [5, 4] });
   }
-  const empty = x.length < 2 ? { xRange: [0, 100], yRange: [-8, 1] } : {};
+  const empty = x.length < 2 ? { xRange: [0, 100], yRange: [-8, 1], empty: "Perturb starts a second orbit" } : {};
   return { lines, logY: true, xLabel: "steps since the perturbation", yLabel: "distance", ...empty };
 }
 

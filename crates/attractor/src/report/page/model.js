@@ -15,7 +15,7 @@ function dotRow(matrix, row, vector) {
 
 /** The units g(z) of each kind of map; `t` are the tensors by name. */
 const UNITS = {
-  "plrnn": (t, z) => z.map(positive),
+  plrnn: (t, z) => z.map(positive),
   "mean-centred-plrnn": (t, z) => {
     const mean = z.reduce((sum, v) => sum + v, 0) / z.length;
     return z.map((v) => positive(v - mean));

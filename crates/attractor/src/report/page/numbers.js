@@ -6,7 +6,8 @@ function figure(v, digits = 4) {
   if (v === null || v === undefined || Number.isNaN(v)) return "–";
   if (v === 0 || !Number.isFinite(v)) return String(v).replace("-", "−");
   const size = Math.abs(v);
-  const text = size >= 1e-4 && size < 1e6 ? String(Number(v.toPrecision(digits))) : v.toExponential(digits - 2).replace("e+", "e");
+  const text =
+    size >= 1e-4 && size < 1e6 ? String(Number(v.toPrecision(digits))) : v.toExponential(digits - 2).replace("e+", "e");
   return text.replace(/-/g, "−");
 }
 
@@ -38,7 +39,9 @@ function decades(low, high, count) {
 function powerText(exponent) {
   const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   if (exponent >= -2 && exponent <= 3) return figure(10 ** exponent);
-  return `10${String(exponent).replace("-", "⁻").replace(/\d/g, (d) => digits[Number(d)])}`;
+  return `10${String(exponent)
+    .replace("-", "⁻")
+    .replace(/\d/g, (d) => digits[Number(d)])}`;
 }
 
 /** The least and greatest of finite values, or [0, 1]. */

@@ -23,11 +23,24 @@ class ChannelPicker {
 
   /** A list with a button to either side. */
   controls() {
-    const label = selectOf("Channel", this.channels.map((_, i) => this.label(i)), 0, (i) => this.choose(i), "channel");
+    const label = selectOf(
+      "Channel",
+      this.channels.map((_, i) => this.label(i)),
+      0,
+      (i) => this.choose(i),
+      "channel",
+    );
     this.select = label.querySelector("select");
-    const beside = (text, name, by) => make("button", { type: "button", "aria-label": name, click: () => this.choose(this.chosen + by) }, text);
+    const beside = (text, name, by) =>
+      make("button", { type: "button", "aria-label": name, click: () => this.choose(this.chosen + by) }, text);
     const several = this.channels.length > 1;
-    return make("div", { class: "controls" }, several ? beside("←", "previous channel", -1) : null, label, several ? beside("→", "next channel", 1) : null);
+    return make(
+      "div",
+      { class: "controls" },
+      several ? beside("←", "previous channel", -1) : null,
+      label,
+      several ? beside("→", "next channel", 1) : null,
+    );
   }
 }
 
@@ -57,14 +70,17 @@ class Coordinates {
     const points = new Float64Array(3 * Math.max(0, count - first));
     const options = this.chosen.map((k) => this.options[k]);
     for (let t = first; t < count; t += 1) {
-      options.forEach((option, k) => { points[3 * (t - first) + k] = option.value(rows, (t - option.lag) * this.dim); });
+      options.forEach((option, k) => {
+        points[3 * (t - first) + k] = option.value(rows, (t - option.lag) * this.dim);
+      });
     }
     return points;
   }
 
   /** The coordinates of the points of a cycle, which come back for ever. */
   cycle(points) {
-    const at = (t, option) => option.value(points[((t - option.lag) % points.length + points.length) % points.length], 0);
+    const at = (t, option) =>
+      option.value(points[(((t - option.lag) % points.length) + points.length) % points.length], 0);
     return points.flatMap((_, t) => this.chosen.map((k) => at(t, this.options[k])));
   }
 
@@ -74,7 +90,9 @@ class Coordinates {
       this.chosen[k] = i;
       for (const listener of this.listeners) listener();
     };
-    return ["First", "Second", "Third"].map((label, k) => selectOf(`${label} axis`, names, this.chosen[k], choose(k), `axis-${k + 1}`));
+    return ["First", "Second", "Third"].map((label, k) =>
+      selectOf(`${label} axis`, names, this.chosen[k], choose(k), `axis-${k + 1}`),
+    );
   }
 }
 
@@ -92,7 +110,8 @@ function coordinateOptions({ dim, projection, lag }, channels) {
   const component = (weights, k) => ({
     name: `component ${k + 1}`,
     lag: 0,
-    value: (values, e) => weights.reduce((sum, w, i) => sum + (w * (values[e + i] - projection.mean[i])) / projection.sd[i], 0),
+    value: (values, e) =>
+      weights.reduce((sum, w, i) => sum + (w * (values[e + i] - projection.mean[i])) / projection.sd[i], 0),
   });
   return [...projection.components.map(component), ...all];
 }

@@ -20,7 +20,8 @@ class View {
   /** Looks at points from the side from which they are broad. */
   face(points, frame) {
     let product = 0;
-    for (let e = 0; e < points.length; e += 3) product += (points[e] - frame.middle[0]) * (points[e + 1] - frame.middle[1]);
+    for (let e = 0; e < points.length; e += 3)
+      product += (points[e] - frame.middle[0]) * (points[e + 1] - frame.middle[1]);
     this.home = product > 0 ? -0.65 : 0.65;
     this.reset();
   }
@@ -52,7 +53,12 @@ function isSmooth(points, frame) {
 
 /** The projection for a view and a size: gives screen x, y and depth (−1 far … 1 near) of a point. */
 function projector(view, frame, width, tall) {
-  const [cosYaw, sinYaw, cosPitch, sinPitch] = [Math.cos(view.yaw), Math.sin(view.yaw), Math.cos(view.pitch), Math.sin(view.pitch)];
+  const [cosYaw, sinYaw, cosPitch, sinPitch] = [
+    Math.cos(view.yaw),
+    Math.sin(view.yaw),
+    Math.cos(view.pitch),
+    Math.sin(view.pitch),
+  ];
   const size = Math.min(width, tall) / 2.9;
   return (points, e) => {
     const x = (points[e] - frame.middle[0]) / frame.half[0];
@@ -71,14 +77,19 @@ function projector(view, frame, width, tall) {
  */
 function spaceCanvas(label, view, content, pick = null) {
   let project = null;
-  const canvas = drawn("clamp(260px, 46vw, 440px)", label, (context, width, tall) => {
-    const { frame, names, clouds, heads = [], cycles = [] } = content();
-    project = projector(view, frame, width, tall);
-    drawCorner(context, project, frame, names);
-    for (const cloud of clouds) drawCloud(context, project, cloud, isSmooth(cloud.points, frame));
-    for (const cycle of cycles) drawCycle(context, project, cycle);
-    for (const head of heads) drawHead(context, project, head);
-  }, "space");
+  const canvas = drawn(
+    "clamp(260px, 46vw, 440px)",
+    label,
+    (context, width, tall) => {
+      const { frame, names, clouds, heads = [], cycles = [] } = content();
+      project = projector(view, frame, width, tall);
+      drawCorner(context, project, frame, names);
+      for (const cloud of clouds) drawCloud(context, project, cloud, isSmooth(cloud.points, frame));
+      for (const cycle of cycles) drawCycle(context, project, cycle);
+      for (const head of heads) drawHead(context, project, head);
+    },
+    "space",
+  );
   view.canvases.add(canvas.redraw);
   canvas.canvas.tabIndex = 0;
   followPointer(canvas.canvas, view, (x, y) => {
@@ -106,7 +117,8 @@ function drawCorner(context, project, frame, names) {
     const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
     const at = [to[0] + ((to[0] - from[0]) / length) * 14, to[1] + ((to[1] - from[1]) / length) * 12];
     const hides = taken.some((other) => Math.hypot(other[0] - at[0], other[1] - at[1]) < 26);
-    if (!hides) context.fillText(name, ...inside(context, name, at));
+    const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
+    if (!hides) context.fillText(text, ...inside(context, text, at));
     taken.push(at);
   });
 }
@@ -214,7 +226,9 @@ function followPointer(canvas, view, click) {
     if (last && moved <= 4) click(event.clientX - box.left, event.clientY - box.top);
     last = null;
   });
-  canvas.addEventListener("pointercancel", () => { last = null; });
+  canvas.addEventListener("pointercancel", () => {
+    last = null;
+  });
 }
 
 function followKeys(canvas, view) {

@@ -41,5 +41,11 @@ function redrawAll() {
 
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 // Paper is light whatever the screen is.
-window.addEventListener("beforeprint", () => { document.documentElement.setAttribute("data-print", ""); redrawAll(); });
-window.addEventListener("afterprint", () => { document.documentElement.removeAttribute("data-print"); redrawAll(); });
+window.addEventListener("beforeprint", () => {
+  document.documentElement.setAttribute("data-print", "");
+  redrawAll();
+});
+window.addEventListener("afterprint", () => {
+  document.documentElement.removeAttribute("data-print");
+  redrawAll();
+});
