@@ -145,9 +145,9 @@ impl Excerpt {
         row as f64 * self.step.dt
     }
 
-    /// The axis of time.
+    /// The axis of time, up to the end of the last row.
     pub(super) fn time_axis(&self) -> Axis {
-        let end = self.time(self.len() - 1);
+        let end = self.time(self.len());
         Axis::new(time_label(&self.step), 0.0, end)
     }
 

@@ -117,6 +117,10 @@ struct View {
 const TURN: f64 = 0.6;
 const TILT: f64 = 0.35;
 
+/// What is seen to either side of the middle: the box, and the names at its edges.
+const WIDE: f64 = 1.75;
+const HIGH: f64 = 1.45;
+
 impl View {
     fn of(excerpt: &Excerpt) -> View {
         let axes = [0, 1, 2].map(|c| {
@@ -131,8 +135,8 @@ impl View {
     }
 
     fn chart(&self, x: &[f64], colour: Colour) -> Chart {
-        let axis = || Axis::new("", -1.75, 1.75);
-        let mut chart = Chart::new(axis(), axis());
+        let (across, up) = (Axis::new("", -WIDE, WIDE), Axis::new("", -HIGH, HIGH));
+        let mut chart = Chart::new(across, up);
         chart.surroundings = Surroundings::Nothing;
         chart.layers.extend(self.edges());
         let unit = |row: &[f64]| [0, 1, 2].map(|c| (row[c] - self.middle[c]) / self.half[c]);
@@ -187,7 +191,7 @@ mod tests {
         for corner in 0..8 {
             let side = |bit: u32| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };
             let (u, v) = seen([side(0), side(1), side(2)]);
-            assert!(u.abs() <= 1.75 && v.abs() <= 1.75, "{u} {v}");
+            assert!(u.abs() <= WIDE && v.abs() <= HIGH, "{u} {v}");
         }
     }
 }
