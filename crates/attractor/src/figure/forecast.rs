@@ -96,7 +96,7 @@ fn legend() -> Vec<Key> {
 }
 
 fn chart(excerpt: &Excerpt, orbit: &Orbit, channel: usize, horizon: Option<f64>) -> Chart {
-    let y = excerpt.value_axis(&[channel]);
+    let y = excerpt.value_axis(&[channel], &[&orbit.x]);
     let mut chart = Chart::new(excerpt.time_axis(), y).titled(orbit.name.as_str());
     let line = |x: &[f64], stroke: Stroke| Layer::Line {
         points: excerpt.trace(x, channel),

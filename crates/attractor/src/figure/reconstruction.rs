@@ -67,10 +67,12 @@ fn traces(compared: &Compared, shown: &[usize]) -> Vec<Chart> {
     let excerpt = &compared.excerpt;
     let all = compared.all();
     let last = all.len() - 1;
+    let series: Vec<&[f64]> = all.iter().map(|(_, x)| *x).collect();
+    let values = excerpt.value_axis(shown, &series);
     let chart = |(panel, (name, x)): (usize, &(&str, &[f64]))| {
         let time = excerpt.time_axis();
         let time = if panel == last { time } else { time.silent() };
-        let mut chart = Chart::new(time, excerpt.value_axis(shown)).titled(*name);
+        let mut chart = Chart::new(time, values.clone()).titled(*name);
         chart
             .layers
             .extend(shown.iter().enumerate().map(|(i, c)| Layer::Line {
