@@ -42,6 +42,11 @@ fn a_name_that_is_nearly_right_is_guessed() {
     let error = find("heatmap").err().unwrap();
     assert_eq!(error.to_string(), "no figure is named `heatmap`");
     assert_eq!(error.hint().unwrap(), "did you mean `heat-map`?");
+    let far = find("q").err().unwrap();
+    assert_eq!(
+        far.hint().unwrap(),
+        "`attractor plot` lists the kinds of figures"
+    );
 }
 
 #[test]
