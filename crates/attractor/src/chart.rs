@@ -114,8 +114,8 @@ impl Chart {
         }
     }
 
-    /// Draws the chart with its data in a frame.
-    fn draw(&self, drawing: &mut Drawing, frame: Frame) {
+    /// Draws the chart with its data in a frame that has some room on its right.
+    fn draw(&self, drawing: &mut Drawing, frame: Frame, room: f64) {
         let images = |layer: &&Layer| matches!(layer, Layer::Image { .. });
         let all = || self.layers.iter();
         for layer in all().filter(images).chain(all().filter(|l| !images(l))) {
@@ -132,10 +132,8 @@ impl Chart {
             draw_y(right, drawing, frame, Edge::Right);
         }
         if let Some(bar) = &self.bar {
-            let over = last_width(&self.x, frame.width) / 2.0;
-            let right = self.right.as_ref();
-            let right = right.map_or(0.0, |axis| beside(axis, frame.height));
-            bar.draw(drawing, frame, over.max(right) + BAR_GAP);
+            // At the end of the room, so that the bars of a column line up.
+            bar.draw(drawing, frame, room - BAR - beside(&bar.axis, frame.height));
         }
     }
 

@@ -140,6 +140,9 @@ impl Error {
             Error::UnknownName {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
+            Error::UnknownName { what: "figure", .. } => {
+                Some("`attractor plot` lists the kinds of figures".to_string())
+            }
             Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
             Error::SameFile { .. } => Some("name another file to write".to_string()),
             Error::NoFolder { .. } => Some(CREATE_FOLDER.to_string()),

@@ -129,8 +129,8 @@ impl Axis {
 
     /// The most ticks that fit, at least one.
     fn ticks_that_fit(&self, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
-        let tried = (2..=MOST).rev().map(|most| self.ticks(most));
-        let found = tried.into_iter().find(|ticks| fits(ticks));
+        let mut tried = (2..=MOST).rev().map(|most| self.ticks(most));
+        let found = tried.find(|ticks| fits(ticks));
         let mut ticks = found.unwrap_or_else(|| self.ticks(2).into_iter().take(1).collect());
         if self.labels == Labels::Hidden {
             ticks.iter_mut().for_each(|tick| tick.label.clear());
@@ -142,8 +142,10 @@ impl Axis {
         let values = match self.scale {
             Scale::Linear => linear(self.low, self.high, most, 0.0),
             Scale::Whole => linear(self.low, self.high, most, 1.0),
-            Scale::Log if self.high - self.low < 1.0 => return self.within_a_decade(most),
-            Scale::Log => linear(self.low, self.high, most, 1.0),
+            Scale::Log => match linear(self.low, self.high, most, 1.0) {
+                powers if powers.len() > 1 => powers,
+                _ => return self.within_decades(most),
+            },
         };
         let step = values.get(1).map_or(1.0, |second| second - values[0]);
         let tick = |value: f64| Tick {
@@ -156,8 +158,19 @@ impl Axis {
         values.into_iter().map(tick).collect()
     }
 
-    /// Round numbers at the places of their logarithms.
-    fn within_a_decade(&self, most: usize) -> Vec<Tick> {
+    /// Numbers at the places of their logarithms: 1, 2 and 5 times powers of ten, or round ones where that gives too few.
+    fn within_decades(&self, most: usize) -> Vec<Tick> {
+        let powers = self.low.floor() as i32..=self.high.ceil() as i32;
+        let all = powers.flat_map(|n| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(n)));
+        let within = all.filter(|v| (self.low..=self.high).contains(&v.log10()));
+        let values: Vec<f64> = within.collect();
+        if (2..=most).contains(&values.len()) {
+            let tick = |value: f64| Tick {
+                place: self.place(value.log10()),
+                label: number(value, value),
+            };
+            return values.into_iter().map(tick).collect();
+        }
         let values = linear(10f64.powf(self.low), 10f64.powf(self.high), most, 0.0);
         let step = values.get(1).map_or(1.0, |second| second - values[0]);
         let tick = |value: f64| Tick {
@@ -183,9 +196,8 @@ fn linear(low: f64, high: f64, most: usize, least: f64) -> Vec<f64> {
 /// The smallest of 1, 2 and 5 times a power of ten that is not below a distance.
 fn round_step(distance: f64) -> f64 {
     let power = 10f64.powf(distance.log10().floor());
-    let round = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power);
+    let mut round = [1.0, 2.0, 5.0].into_iter().map(|m| m * power);
     round
-        .into_iter()
         .find(|step| *step >= distance * (1.0 - 1e-9))
         .unwrap_or(10.0 * power)
 }
@@ -272,9 +284,15 @@ mod tests {
         );
         assert_eq!(labels(&axis, 3), ["10⁻²", "1", "10²", "10⁴"]);
         let narrow = Axis::new("", 0.1, 0.8).scaled(Scale::Log);
-        assert_eq!(labels(&narrow, 5), ["2", "4", "6"]);
+        assert_eq!(labels(&narrow, 5), ["2", "5"]);
         let places: Vec<f64> = narrow.ticks(5).iter().map(|tick| tick.place).collect();
         assert!((places[0] - (2f64.log10() - 0.1) / 0.7).abs() < 1e-12);
+        let narrower = Axis::new("", 0.1, 0.2).scaled(Scale::Log);
+        assert_eq!(labels(&narrower, 4), ["1.3", "1.4", "1.5"]);
+        let wider = Axis::new("", -1.2, 0.4).scaled(Scale::Log);
+        assert_eq!(labels(&wider, 8), ["10⁻¹", "1"]);
+        let odd = Axis::new("", -0.9, 0.4).scaled(Scale::Log);
+        assert_eq!(labels(&odd, 8), ["0.2", "0.5", "1", "2"]);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Page {
                     width: (cell - around.left - around.right).max(1.0),
                     height: self.rows[row],
                 };
-                chart.draw(drawing, frame);
+                chart.draw(drawing, frame, around.right);
                 self.draw_letter(index, (left, top + LETTERS * font::CAPITAL), drawing);
             }
             left += cell + BETWEEN;

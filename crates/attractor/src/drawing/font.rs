@@ -27,30 +27,71 @@ static FACE: LazyLock<Face<'static>> = LazyLock::new(|| {
 
 /// The length of words at a height of the font.
 pub fn width(words: &str, size: f64) -> f64 {
-    let advances = words.chars().map(|c| advance(glyph(c)));
+    let advances = letters(words).map(|(c, level)| advance(glyph(c)) * level.size());
     size * advances.sum::<f64>()
 }
 
-/// The outlines of words at a height of the font, along and up from the start of their base line.
+/// The outlines of words at a height of the font, along and up from the start of their base line. Letters in `_{…}` are small
+/// and low.
 pub fn outline(words: &str, size: f64) -> Path {
     let mut pen = Pen {
         path: Path::default(),
-        scale: size / em(),
+        scale: 1.0,
         start: 0.0,
         base: 0.0,
         last: (0.0, 0.0),
     };
     let mut before = ' ';
-    for c in words.chars() {
+    for (c, level) in letters(words) {
+        let size = size * level.size();
         // Accents of their own are at the height of small letters.
         let is_on_capital = before.is_uppercase() && ('\u{300}'..'\u{370}').contains(&c);
-        pen.base = if is_on_capital { RAISED * size } else { 0.0 };
+        let raised = if is_on_capital { RAISED } else { 0.0 };
+        pen.base = size * (raised - level.depth());
+        pen.scale = size / em();
         // Blanks have no outline.
         let _ = FACE.outline_glyph(glyph(c), &mut pen);
         pen.start += size * advance(glyph(c));
         before = c;
     }
     pen.path
+}
+
+/// Where a letter stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Line,
+    Low,
+}
+
+impl Level {
+    fn size(self) -> f64 {
+        match self {
+            Level::Line => 1.0,
+            Level::Low => 0.75,
+        }
+    }
+
+    /// In heights of its own letters.
+    fn depth(self) -> f64 {
+        match self {
+            Level::Line => 0.0,
+            Level::Low => 0.2,
+        }
+    }
+}
+
+/// The letters of words, those in `_{…}` low.
+fn letters(words: &str) -> impl Iterator<Item = (char, Level)> {
+    let parts = words.split("_{").enumerate();
+    parts.flat_map(|(i, part)| {
+        let (low, line) = match i {
+            0 => ("", part),
+            _ => part.split_once('}').unwrap_or((part, "")),
+        };
+        let low = low.chars().map(|c| (c, Level::Low));
+        low.chain(line.chars().map(|c| (c, Level::Line)))
+    })
 }
 
 /// The words, or as many letters from their start as fit into a length, and an ellipsis.
@@ -159,6 +200,27 @@ mod tests {
                 .chars()
                 .all(|c| width(&c.to_string(), 7.0) == width("0", 7.0))
         );
+    }
+
+    #[test]
+    fn low_letters_are_small_and_low() {
+        let low = width("D_{st}", 10.0) - width("D", 10.0);
+        assert!((low - 0.75 * width("st", 10.0)).abs() < 1e-12);
+        assert_eq!(
+            letters("a_{b}c_{d").map(|(c, _)| c).collect::<String>(),
+            "abcd"
+        );
+        let lowest = |words: &str| {
+            let places = outline(words, 10.0)
+                .segments
+                .into_iter()
+                .filter_map(|s| match s {
+                    Segment::Move(p) => Some(p.1),
+                    _ => None,
+                });
+            places.fold(f64::INFINITY, f64::min)
+        };
+        assert!(lowest("_{D}") < lowest("D"));
     }
 
     #[test]

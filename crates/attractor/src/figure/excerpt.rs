@@ -145,9 +145,9 @@ impl Excerpt {
         row as f64 * self.step.dt
     }
 
-    /// The axis of time.
+    /// The axis of time, up to the end of the last row.
     pub(super) fn time_axis(&self) -> Axis {
-        let end = self.time(self.len() - 1);
+        let end = self.time(self.len());
         Axis::new(time_label(&self.step), 0.0, end)
     }
 
@@ -179,22 +179,24 @@ impl Excerpt {
         }
     }
 
-    /// A vertical axis that holds the truth, with room to see what leaves it.
-    pub(super) fn value_axis(&self, channels: &[usize]) -> Axis {
+    /// A vertical axis that holds the truth, and of other series what is not farther away than the truth is wide.
+    pub(super) fn value_axis(&self, channels: &[usize], others: &[&[f64]]) -> Axis {
         let label = match channels {
             [one] => self.labels[*one].clone(),
             _ => String::new(),
         };
-        let values = channels
-            .iter()
-            .flat_map(|c| self.truth.iter().skip(*c).step_by(self.dim()));
-        let axis = Axis::around(label, values.copied());
-        let room = 0.08 * (axis.high - axis.low);
-        Axis {
-            low: axis.low - room,
-            high: axis.high + room,
-            ..axis
-        }
+        let of = |x: &[f64]| -> Vec<f64> {
+            let columns = channels
+                .iter()
+                .map(|c| x.iter().skip(*c).step_by(self.dim()));
+            columns.flatten().copied().collect()
+        };
+        let truth = Axis::around("", of(&self.truth));
+        let wide = truth.high - truth.low;
+        let near = truth.low - wide..=truth.high + wide;
+        let others = others.iter().flat_map(|x| of(x));
+        let near = others.filter(|v| near.contains(v));
+        Axis::around(label, near.chain([truth.low, truth.high]))
     }
 }
 

@@ -78,7 +78,6 @@ pub(super) fn of_channels(excerpt: &Excerpt, x: &[f64], meaning: &Meaning) -> Ch
         .flat_map(|c| x.iter().skip(c).step_by(n).copied())
         .collect();
     let time = excerpt.time_axis();
-    let time = Axis::new(time.label, 0.0, excerpt.time(rows));
     let channels = Axis::new("channel", 0.5, n as f64 + 0.5).scaled(Scale::Whole);
     chart(&by_channel, rows, (time, channels), meaning)
 }

@@ -4,7 +4,8 @@
 //! e(t) = ‖x_t − x̂_t‖ / √⟨‖x‖²⟩  >  0.3
 //! ```
 //!
-//! over all channels, as the model sees them (Hess et al. 2023, Fig. S7; the error is that of Chattopadhyay et al. 2020).
+//! over all channels, as the model sees them (Hess et al. 2023, Fig. S7). The paper does not define its horizon: error and threshold are
+//! what we recall of Chattopadhyay and others, who forecast the same system.
 
 use super::excerpt::{Compared, Excerpt, Orbit};
 use super::{Figure, Kind, Request, TWO_COLUMNS, Takes};
@@ -96,7 +97,7 @@ fn legend() -> Vec<Key> {
 }
 
 fn chart(excerpt: &Excerpt, orbit: &Orbit, channel: usize, horizon: Option<f64>) -> Chart {
-    let y = excerpt.value_axis(&[channel]);
+    let y = excerpt.value_axis(&[channel], &[&orbit.x]);
     let mut chart = Chart::new(excerpt.time_axis(), y).titled(orbit.name.as_str());
     let line = |x: &[f64], stroke: Stroke| Layer::Line {
         points: excerpt.trace(x, channel),

@@ -60,8 +60,8 @@ fn legend() -> Vec<Key> {
     let [left, right] = [Colour::BLUE, Colour::GREEN].map(|c| Stroke::new(c, 0.9));
     let adaptive = Stroke::new(Colour::INK, 0.8).dashed();
     vec![
-        Key::line("D_stsp (left)", left),
-        Key::line("D_H (right)", right),
+        Key::line("D_{stsp} (left)", left),
+        Key::line("D_{H} (right)", right),
         Key::line("adaptive forcing", adaptive),
     ]
 }
@@ -129,8 +129,8 @@ fn chart(curve: &[Strength]) -> Chart {
         Axis::around(label, ends).coloured(colour)
     };
     let x = Axis::new("α", -0.03, 1.03);
-    let mut chart = Chart::new(x, axis("D_stsp", 0, Colour::BLUE));
-    chart.right = Some(axis("D_H", 2, Colour::GREEN));
+    let mut chart = Chart::new(x, axis("D_{stsp}", 0, Colour::BLUE));
+    chart.right = Some(axis("D_{H}", 2, Colour::GREEN));
     for (score, colour, side) in [
         (0, Colour::BLUE, Side::Left),
         (2, Colour::GREEN, Side::Right),

@@ -1,6 +1,8 @@
 //! The loss over two parameters of a model, the entries (1, 2) and (2, 1) of W1 or W about their trained values, for three
-//! strengths of forcing (Hess et al. 2023, Fig. S10). Without forcing it is rugged, and smooth with it: the total variation along
-//! the lines of the grid tells how much,  TV = Σ |log ℒ_{i+1} − log ℒ_i|, over lines of both directions.
+//! strengths of forcing (Hess et al. 2023, Fig. S10). Without forcing it is rugged, and smooth with it: the total variation tells
+//! how much,  TV = Σ |ℒ_{i+1} − ℒ_i|  along a line of the grid, the mean over lines of both directions.
+
+use attractor_core::analysis::gradients::Surface;
 
 use super::field::{self, Meaning};
 use super::{Figure, FigureError, Kind, Request, TWO_COLUMNS, Takes};
@@ -36,7 +38,7 @@ fn draw(request: &Request) -> Result<Figure, Error> {
                 _ => format!("{name}, α = {alpha}"),
             };
             charts.push(chart(&surface).titled(title));
-            let variation = total_variation(&surface, GRID);
+            let variation = variation(&table, (i, *alpha));
             numbers.push((
                 format!("{name}: total variation at alpha {alpha}"),
                 variation,
@@ -80,14 +82,14 @@ fn chart(surface: &[f64]) -> Chart {
     field::chart(surface, GRID, axes, &meaning)
 }
 
-/// Σ |v_{i+1} − v_i| along all lines of a grid, over neighbours that are both there.
-fn total_variation(values: &[f64], points: usize) -> f64 {
-    let at = |row: usize, column: usize| values[row * points + column];
-    let difference = |a: f64, b: f64| Some((a - b).abs()).filter(|d| d.is_finite()).unwrap_or(0.0);
-    let pairs = (0..points).flat_map(|i| (1..points).map(move |j| (i, j)));
-    pairs
-        .map(|(i, j)| difference(at(i, j), at(i, j - 1)) + difference(at(j, i), at(j - 1, i)))
-        .sum()
+/// The total variation of one of the surfaces.
+fn variation(table: &Table, (i, alpha): (usize, f64)) -> f64 {
+    let surface = Surface {
+        alpha,
+        loss: table.rows.iter().map(|row| row[2 + i]).collect(),
+        points: GRID,
+    };
+    surface.variation()
 }
 
 #[cfg(test)]
@@ -95,10 +97,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variation_sums_over_both_directions() {
-        // Along rows 1 + 1, along columns 2 + 2.
-        assert_eq!(total_variation(&[0.0, 1.0, 2.0, 3.0], 2), 6.0);
-        // What is missing has no neighbours.
-        assert_eq!(total_variation(&[0.0, f64::NAN, 2.0, 3.0], 2), 3.0);
+    fn what_diverges_is_missing_and_the_rest_is_logarithmic() {
+        let rows = vec![
+            vec![0.0, 0.0, 0.01],
+            vec![0.0, 0.0, f64::INFINITY],
+            vec![0.0, 0.0, f64::NAN],
+        ];
+        let found = logarithms(&Table::new(&["offset12", "offset21", "loss"], rows), 2);
+        assert!((found[0] + 2.0).abs() < 1e-15 && found[1].is_nan() && found[2].is_nan());
+    }
+
+    #[test]
+    fn variation_is_that_of_the_losses() {
+        // A plane that rises by 1 along rows and by 2 along columns.
+        let cell = |e: usize| vec![0.0, 0.0, (e % GRID) as f64 + 2.0 * (e / GRID) as f64];
+        let table = Table::new(
+            &["offset12", "offset21", "loss"],
+            (0..GRID * GRID).map(cell).collect(),
+        );
+        assert_eq!(variation(&table, (0, 0.0)), 1.5 * (GRID - 1) as f64);
     }
 }

@@ -58,29 +58,29 @@ fn draw(request: &Request) -> Result<Figure, Error> {
 /// λ in words.
 fn slope(found: &Found) -> Option<String> {
     let (exponent, error) = found.exponent.per_time(found.step.dt);
-    let error = error.map_or(String::new(), |error| format!(" ± {}", short(error)));
+    let error = error.map_or(String::new(), |error| format!(" ± {}", rounded(error, 2)));
     let unit = match found.step.unit.as_str() {
         "" => String::new(),
         unit => format!(" {unit}⁻¹"),
     };
-    Some(format!("λ = {}{error}{unit}", short(exponent?)))
+    Some(format!("λ = {}{error}{unit}", rounded(exponent?, 3)))
 }
 
-/// Three digits say what a fit can.
-fn short(value: f64) -> String {
-    let digits = (2.0 - value.abs().max(f64::MIN_POSITIVE).log10().floor()).clamp(-300.0, 300.0);
-    let factor = 10f64.powf(digits);
+/// A number with so many digits.
+fn rounded(value: f64, digits: u32) -> String {
+    let magnitude = value.abs().max(f64::MIN_POSITIVE).log10().floor();
+    let factor = 10f64.powf((f64::from(digits) - 1.0 - magnitude).clamp(-300.0, 300.0));
     figure((value * factor).round() / factor)
 }
 
 fn stroke(dim: usize) -> Stroke {
     // Dimensions are told apart by lightness: their order is what counts.
     let share = (dim.saturating_sub(2) as f64 / 8.0).min(0.9);
-    Stroke::new(ColourMap::Sequential.colour(share), 0.9)
+    Stroke::new(ColourMap::Sequential.colour(share), 0.7)
 }
 
 fn fit_stroke() -> Stroke {
-    Stroke::new(Colour::VERMILION, 0.9).dashed()
+    Stroke::new(Colour::VERMILION, 0.9)
 }
 
 fn legend(dims: &[usize]) -> Vec<Key> {
@@ -94,8 +94,12 @@ fn chart(found: &Found) -> Chart {
     let curves = &found.exponent.curves;
     let dt = found.step.dt;
     let longest = curves.iter().map(|c| c.values.len()).max().unwrap_or(1);
+    let fits = || curves.iter().filter_map(|curve| curve.fit.as_ref());
+    // What comes long after the straight region says nothing about it.
+    let fitted = fits().map(|fit| *fit.region.end()).max();
+    let last = fitted.map_or(longest - 1, |end| (3 * end).min(longest - 1));
     let values = curves.iter().flat_map(|c| c.values.iter().copied());
-    let x = Axis::new(time_label(&found.step), 0.0, (longest - 1) as f64 * dt);
+    let x = Axis::new(time_label(&found.step), 0.0, last as f64 * dt);
     let mut chart = Chart::new(x, Axis::around("S(k) = ⟨ln d⟩", values));
     for curve in curves {
         let points = curve.values.iter().enumerate();
@@ -105,7 +109,7 @@ fn chart(found: &Found) -> Chart {
             side: Side::Left,
         });
     }
-    for fit in curves.iter().filter_map(|curve| curve.fit.as_ref()) {
+    for fit in fits() {
         let ends = [*fit.region.start() as f64, *fit.region.end() as f64];
         chart.layers.push(Layer::Line {
             points: ends
@@ -139,5 +143,18 @@ fn table(found: &Found) -> Table {
     Table {
         header: ["time".to_string()].into_iter().chain(names).collect(),
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_to_what_a_fit_can_say() {
+        assert_eq!(rounded(2.18765, 3), "2.19");
+        assert_eq!(rounded(0.05123, 2), "0.051");
+        assert_eq!(rounded(-1234.0, 2), "-1200");
+        assert_eq!(rounded(0.0, 2), "0");
     }
 }

@@ -83,7 +83,10 @@ fn legend(ahead: usize) -> Vec<Key> {
 }
 
 fn chart(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
-    let mut chart = Chart::new(excerpt.time_axis(), excerpt.value_axis(&[channel]));
+    let mut chart = Chart::new(
+        excerpt.time_axis(),
+        excerpt.value_axis(&[channel], &[predicted]),
+    );
     let lines = [
         (excerpt.truth.as_slice(), truth_stroke()),
         (predicted, predicted_stroke()),

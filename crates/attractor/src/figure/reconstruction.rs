@@ -67,10 +67,12 @@ fn traces(compared: &Compared, shown: &[usize]) -> Vec<Chart> {
     let excerpt = &compared.excerpt;
     let all = compared.all();
     let last = all.len() - 1;
+    let series: Vec<&[f64]> = all.iter().map(|(_, x)| *x).collect();
+    let values = excerpt.value_axis(shown, &series);
     let chart = |(panel, (name, x)): (usize, &(&str, &[f64]))| {
         let time = excerpt.time_axis();
         let time = if panel == last { time } else { time.silent() };
-        let mut chart = Chart::new(time, excerpt.value_axis(shown)).titled(*name);
+        let mut chart = Chart::new(time, values.clone()).titled(*name);
         chart
             .layers
             .extend(shown.iter().enumerate().map(|(i, c)| Layer::Line {
@@ -117,6 +119,10 @@ struct View {
 const TURN: f64 = 0.6;
 const TILT: f64 = 0.35;
 
+/// What is seen to either side of the middle: the box, and the names at its edges.
+const WIDE: f64 = 1.75;
+const HIGH: f64 = 1.45;
+
 impl View {
     fn of(excerpt: &Excerpt) -> View {
         let axes = [0, 1, 2].map(|c| {
@@ -131,8 +137,8 @@ impl View {
     }
 
     fn chart(&self, x: &[f64], colour: Colour) -> Chart {
-        let axis = || Axis::new("", -1.75, 1.75);
-        let mut chart = Chart::new(axis(), axis());
+        let (across, up) = (Axis::new("", -WIDE, WIDE), Axis::new("", -HIGH, HIGH));
+        let mut chart = Chart::new(across, up);
         chart.surroundings = Surroundings::Nothing;
         chart.layers.extend(self.edges());
         let unit = |row: &[f64]| [0, 1, 2].map(|c| (row[c] - self.middle[c]) / self.half[c]);
@@ -187,7 +193,7 @@ mod tests {
         for corner in 0..8 {
             let side = |bit: u32| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };
             let (u, v) = seen([side(0), side(1), side(2)]);
-            assert!(u.abs() <= 1.75 && v.abs() <= 1.75, "{u} {v}");
+            assert!(u.abs() <= WIDE && v.abs() <= HIGH, "{u} {v}");
         }
     }
 }

@@ -42,6 +42,11 @@ fn a_name_that_is_nearly_right_is_guessed() {
     let error = find("heatmap").err().unwrap();
     assert_eq!(error.to_string(), "no figure is named `heatmap`");
     assert_eq!(error.hint().unwrap(), "did you mean `heat-map`?");
+    let far = find("q").err().unwrap();
+    assert_eq!(
+        far.hint().unwrap(),
+        "`attractor plot` lists the kinds of figures"
+    );
 }
 
 #[test]
@@ -101,7 +106,8 @@ fn the_scheme_is_written_in_all_formats_without_words_on_words() {
         ("a.pdf", b"%PDF-"),
     ] {
         let path = folder.path().join(name);
-        assert_eq!(figure.write(&path, &[]).unwrap(), [path.clone()]);
+        let written = figure.write(&path, &[]).unwrap();
+        assert_eq!(written, std::slice::from_ref(&path));
         assert!(std::fs::read(&path).unwrap().starts_with(start));
     }
     let frames: Vec<_> = figure.drawing.texts().map(|text| text.frame()).collect();

@@ -1,4 +1,4 @@
-//! `attractor list [KIND]`: the names of all models, measures, systems, formats and figures.
+//! `attractor list [KIND]`: the names of all models, measures, systems and formats, or the kinds of figures.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::plot;
 use crate::table;
 
-/// List all models, measures, systems, formats and figures, or those of one kind
+/// List all models, measures, systems and formats, or those of one kind, or the kinds of figures
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Which kind to list
@@ -25,7 +25,7 @@ pub(crate) struct List {
     json: bool,
 }
 
-/// The word for figures, which have no settings and references of their own.
+/// The word for figures: what is drawn, not what can be explained or cited, so that they are listed on request only.
 const FIGURES: &str = "figures";
 
 impl List {
@@ -36,7 +36,7 @@ impl List {
                 .is_none_or(|word| word == kind.plural())
         };
         let entries: Vec<&Entry> = library::entries().filter(|e| asked(e.kind)).collect();
-        let with_figures = self.kind.as_deref().is_none_or(|word| word == FIGURES);
+        let with_figures = self.kind.as_deref() == Some(FIGURES);
         let figures = KINDS.iter().filter(|_| with_figures);
         if self.json {
             let entries = entries.into_iter().map(as_json);
