@@ -27,12 +27,14 @@ function ticks(low, high, count) {
   return found.map((v) => Number(v.toPrecision(12)));
 }
 
-/** Powers of ten (as exponents) from low to high, at most `count` of them. */
+/** Powers of ten (as exponents) from low to high, about `count` of them; null if there are not two. */
 function decades(low, high, count) {
-  const every = Math.max(1, Math.ceil((high - low) / Math.max(1, count)));
-  const found = [];
-  for (let k = Math.ceil(low / every) * every; k <= high; k += every) found.push(k);
-  return found.length > 1 ? found : null;
+  for (let every = Math.max(1, Math.ceil((high - low) / Math.max(1, count))); every > 0; every -= 1) {
+    const found = [];
+    for (let k = Math.ceil(low / every) * every; k <= high; k += every) found.push(k);
+    if (found.length > 1) return found;
+  }
+  return null;
 }
 
 /** 10 to this power, as text. */
