@@ -1,5 +1,5 @@
-//! A drawing: paths, text and images on a page, in points (1/72 inch) from its upper left corner, written as [SVG](svg),
-//! [PNG](png) or [PDF](pdf).
+//! A drawing: paths, text and images on a page, in points (1/72 inch) from its upper left corner, written as [SVG](fn@svg),
+//! [PNG](fn@png) or [PDF](fn@pdf).
 //!
 //! Text becomes outlines of the one font that comes with the program, so that a figure looks the same in all three, on any
 //! machine.
