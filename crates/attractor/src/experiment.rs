@@ -37,7 +37,7 @@ use crate::pipeline::Pipeline;
 use crate::recording_exponent;
 use crate::store::unreadable;
 
-pub use data::DataSource;
+pub use data::{DataSource, quoted};
 pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Prepared};

@@ -103,7 +103,7 @@ pub fn report(request: &Request) -> Result<Report, Error> {
     let document = json!({
         "title": material.name,
         "version": env!("CARGO_PKG_VERSION"),
-        "notes": material.notes(&signals),
+        "notes": material.notes(&signals, &judged),
         "channels": live::channels(&material.reconstruction.card.channels),
         "step": live::step(&material.reconstruction.card.step),
         "signals": signals.to_json(&material),

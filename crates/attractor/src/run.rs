@@ -43,6 +43,9 @@ const HISTORY: &str = "history.csv";
 const OUTCOME: &str = "outcome.json";
 const CHECKPOINT: &str = "checkpoint.safetensors";
 
+/// The key of the recording's fingerprint in an outcome.
+const DATA: &str = "data";
+
 /// A model to be used, from a run or a model file.
 pub struct Run {
     /// The model.
@@ -101,6 +104,8 @@ pub struct Trained {
     pub rollbacks: Vec<Rollback>,
     /// How long it took.
     pub seconds: f64,
+    /// A fingerprint of the recording.
+    pub data: String,
 }
 
 /// Why there is no run, or none may be made.
@@ -275,7 +280,7 @@ impl Run {
     }
 
     /// What the run in a folder, or that of the model file in it, was trained on, without what was held out; none if
-    /// there is no run or its recording is gone.
+    /// there is no run, or its recording is gone or has changed.
     pub fn training_data(path: &Path) -> Option<Series> {
         let folder = match path.file_name() {
             Some(name) if name == MODEL || name == LAST => path.parent()?,
@@ -285,6 +290,15 @@ impl Run {
         let file = ExperimentFile::read(&config).ok()?;
         let data = file.data?.found_from(&config).ok()?;
         let (recording, _) = data.read().ok()?;
+        // A file that has changed since holds other data.
+        let outcome: Value = fs::read_to_string(folder.join(OUTCOME))
+            .ok()
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
+        let known = outcome[DATA].as_str();
+        known
+            .is_none_or(|known| known == data_fingerprint(&recording))
+            .then_some(())?;
         let experiment = Experiment::check(&file.raw).ok()?;
         match experiment.settings().real("held-out") {
             0.0 => Some(recording),
@@ -324,6 +338,7 @@ impl RunFolder {
         data: &DataSource,
         recording: &Series,
     ) -> Result<OpenRun, Error> {
+        training::refuse_unjudged(resolved)?;
         let open = OpenRun::take(&self.path, &resolved.experiment, recording)?;
         open.write_experiment(resolved, data)?;
         Ok(open)
@@ -569,6 +584,7 @@ impl Trained {
             "loss": self.history.last().map(|epoch| epoch.loss),
             "alpha": self.history.last().map(|epoch| epoch.alpha),
             "chosen": self.reconstruction.card.chosen,
+            (DATA): self.data,
             "rollbacks": rollbacks.collect::<Vec<_>>(),
         })
     }

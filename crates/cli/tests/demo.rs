@@ -65,11 +65,40 @@ fn a_recording_of_ones_own_takes_the_place_of_the_simulated_one() {
     assert!(folder.path().join("d/report.html").exists());
 }
 
+/// What `train` accepts the demo accepts, also where parameters cannot be chosen by a measure.
+#[test]
+fn recordings_with_gaps_and_constant_channels_are_shown_as_far_as_they_go() {
+    let folder = TempDir::new().unwrap();
+    let row = |i: usize| {
+        let value = (0.3 * i as f64).sin();
+        match i % 7 {
+            3 => format!("{i},,5\n"),
+            _ => format!("{i},{value},5\n"),
+        }
+    };
+    let rows: String = (0..700).map(row).collect();
+    fs::write(folder.path().join("gaps.csv"), format!("time,x,c\n{rows}")).unwrap();
+    let set = "--set epochs=2 --set hidden=5 --set window=5";
+    let (_, notes) = said(
+        folder.path(),
+        &format!("demo --data gaps.csv --channels x {set}"),
+        0,
+    );
+    assert!(notes.contains("--channels x --to row:561"), "{notes}");
+    let (_, notes) = said(
+        folder.path(),
+        &format!("demo --data gaps.csv --out b {set}"),
+        0,
+    );
+    assert!(notes.contains("attractor report b/run"), "{notes}");
+}
+
 #[test]
 fn mistakes_are_told_before_the_work() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("full")).unwrap();
     fs::write(folder.path().join("full/mine.txt"), "kept").unwrap();
+    fs::write(folder.path().join("few.csv"), "x\n1\n2\n").unwrap();
     for (arguments, message) in [
         (
             "demo --out full",
@@ -78,10 +107,11 @@ fn mistakes_are_told_before_the_work() {
         ("demo --data none.csv", "none.csv"),
         ("demo --set hiden=5", "hiden"),
         ("demo --seed x", "expected a whole number"),
+        ("demo --data few.csv", "rows"),
     ] {
         let (_, error) = said(folder.path(), arguments, 2);
         assert!(error.contains(message), "{arguments}: {error}");
     }
     assert!(!folder.path().join("attractor-demo").exists());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }

@@ -67,7 +67,18 @@ fn a_run_has_a_page_with_all_its_parts() {
         "{told}"
     );
     let document = document(&folder.path().join("r/report.html"));
-    assert_eq!(document["notes"], serde_json::json!([]));
+    // So short a training may settle on a point, which has no spectrum; nothing else is missing.
+    let notes = document["notes"].as_array().unwrap();
+    assert!(
+        notes
+            .iter()
+            .all(|note| note.as_str().unwrap().starts_with("there is no D_H")
+                || note
+                    .as_str()
+                    .unwrap()
+                    .starts_with("there is no correlation")),
+        "{notes:?}"
+    );
     assert_eq!(
         (lengths(&document, "truth"), lengths(&document, "generated")),
         (1800, 1800)

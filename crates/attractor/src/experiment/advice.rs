@@ -18,7 +18,26 @@ impl Experiment {
             is_of_user(given).then(|| self.has_no_effect(dependence, given))
         };
         let idle = DEPENDENCES.iter().filter(idle);
-        idle.filter_map(sentence).collect()
+        idle.filter_map(sentence)
+            .chain(self.never_judged(raw))
+            .collect()
+    }
+
+    /// A sentence where parameters are to be chosen, and training ends before any are judged.
+    fn never_judged(&self, raw: &Raw) -> Option<String> {
+        let (epochs, every) = (
+            self.settings.integer("epochs"),
+            self.settings.integer("best-every"),
+        );
+        let mut given = raw.given.iter().rev();
+        let given = given.find(|given| given.name == "best-by")?;
+        let chooses = self.settings.choice("best-by") != "none" && is_of_user(given);
+        (chooses && epochs < every).then(|| {
+            format!(
+                "--best-by{} has no effect in {epochs} epochs: the first are judged after {every} (--best-every)",
+                given.origin
+            )
+        })
     }
 
     fn has_no_effect(&self, dependence: &Dependence, given: &Given) -> String {

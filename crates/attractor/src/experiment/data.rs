@@ -89,6 +89,22 @@ impl DataSource {
         Ok(self.prepare.fit(&series)?)
     }
 
+    /// The file and how it is read, as it would be typed.
+    pub fn as_typed(&self) -> String {
+        let typed = |(key, texts): (&str, Vec<String>)| {
+            let words = quoted(&texts.join(","));
+            match key {
+                "path" => words,
+                key => format!(" --{key} {words}"),
+            }
+        };
+        let texts = self.texts().into_iter();
+        texts
+            .filter(|(key, _)| *key != "prepare")
+            .map(typed)
+            .collect()
+    }
+
     /// Everything that is not left to be detected, by key.
     pub(super) fn texts(&self) -> Vec<(&'static str, Vec<String>)> {
         let options = &self.options;
@@ -200,4 +216,38 @@ fn one_of<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Result<T, Stri
             known.join(", ")
         )
     })
+}
+/// A word of a command line, with quotes where a shell needs them.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_back_what_was_quoted() {
+        assert_eq!(quoted("runs/a-1"), "runs/a-1");
+        assert_eq!(quoted("my run's"), r"'my run'\''s'");
+        assert_eq!(quoted("$(x)"), "'$(x)'");
+    }
+
+    #[test]
+    fn what_is_not_detected_is_typed() {
+        let source = DataSource {
+            path: "my data.csv".into(),
+            options: ReadOptions {
+                dt: Some(0.5),
+                array: Some("x".into()),
+                ..ReadOptions::default()
+            },
+            ..DataSource::default()
+        };
+        assert_eq!(source.as_typed(), "'my data.csv' --dt 0.5 --array x");
+    }
 }

@@ -4,7 +4,7 @@
 mod data;
 mod folder;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use attractor_core::inspect::{Options, inspect};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::numbers::shortened;
 use super::signals::Signals;
 use super::{FILE, Request};
 use crate::Error;
-use crate::experiment::SETTINGS;
+use crate::experiment::{SETTINGS, quoted};
 use crate::inspection;
 use crate::model_file::Reconstruction;
 use crate::run::Run;
@@ -62,7 +62,7 @@ impl Material {
     }
 
     /// What the page cannot show, and why.
-    pub(super) fn notes(&self, signals: &Signals) -> Vec<String> {
+    pub(super) fn notes(&self, signals: &Signals, judged: &Value) -> Vec<String> {
         let mut notes = Vec::new();
         if let Err(why) = &self.truth {
             notes.push(format!("there are no data to compare with: {why}"));
@@ -72,7 +72,15 @@ impl Material {
                 .push("there is no experiment.toml: how the model was trained is not known".into());
         }
         if self.history.is_null() {
-            notes.push("there is no history.csv: there are no training curves".into());
+            notes.push("there is no epoch in history.csv: there are no training curves".into());
+        }
+        if let (Ok(_), Some(why)) = (&self.truth, judged["why"].as_str()) {
+            notes.push(format!("there are no scores: {why}"));
+        }
+        for measure in judged["measures"].as_array().into_iter().flatten() {
+            if let (Some(name), Some(why)) = (measure["name"].as_str(), measure["why"].as_str()) {
+                notes.push(format!("there is no {name}: {why}"));
+            }
         }
         notes.extend(signals.note(&self.reconstruction));
         notes
@@ -111,18 +119,17 @@ impl Material {
     /// How to come to the same again.
     pub(super) fn repeat(&self, request: &Request) -> Value {
         let run = &request.run;
-        let mut page = format!("attractor report {}", quoted(run));
+        let mut page = format!("attractor report {}", quoted(&run.display().to_string()));
         if let Some(source) = &request.data {
-            page += &format!(" --data {}", quoted(&source.path));
-            page += &source
-                .options
-                .dt
-                .map_or(String::new(), |dt| format!(" --dt {dt}"));
+            page += &format!(" --data {}", source.as_typed());
+        }
+        if let Some(system) = &request.system {
+            page += &format!(" --system {system}");
         }
         let config = folder::of(run).map(|folder| folder.join(folder::EXPERIMENT));
         let config = config.filter(|_| self.told.is_some());
         let train = config.map(|config| {
-            let config = quoted(&config);
+            let config = quoted(&config.display().to_string());
             format!("attractor train --config {config} --out again")
         });
         let told = self.told.as_ref();
@@ -149,16 +156,6 @@ fn name(run: &Path) -> String {
     }
 }
 
-/// A path as a shell reads it.
-fn quoted(path: &Path) -> String {
-    let text = PathBuf::from(path).display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%\\".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,12 +168,5 @@ mod tests {
             name(Path::new("r/model.safetensors")),
             "r/model.safetensors"
         );
-    }
-
-    #[test]
-    fn a_shell_reads_back_what_was_quoted() {
-        assert_eq!(quoted(Path::new("runs/a-1")), "runs/a-1");
-        assert_eq!(quoted(Path::new("my run's")), "'my run'\\''s'");
-        assert_eq!(quoted(Path::new("$(x)")), "'$(x)'");
     }
 }

@@ -10,7 +10,7 @@ use attractor_core::series::Series;
 use attractor_core::train::{Control, Epoch, Outcome, State, Watch, train};
 
 use super::checkpoint::{Best, Checkpoint, Rollback};
-use super::{OpenRun, Trained, card};
+use super::{OpenRun, Trained, card, data_fingerprint};
 use crate::Error;
 use crate::experiment::{Choice, ExperimentError, Keeping, Remedy, Resolved};
 use crate::model_file::Reconstruction;
@@ -136,6 +136,7 @@ impl Training<'_> {
             history: checkpoint.history,
             rollbacks: checkpoint.rollbacks,
             seconds: checkpoint.seconds,
+            data: data_fingerprint(self.recording),
         }
     }
 }
@@ -223,6 +224,11 @@ impl Recorder<'_> {
     fn seconds_now(&self) -> f64 {
         self.seconds + self.begun.elapsed().as_secs_f64()
     }
+}
+
+/// Refuses a training whose parameters are to be chosen by a measure that the data do not have.
+pub(super) fn refuse_unjudged(resolved: &Resolved) -> Result<(), ExperimentError> {
+    Judge::new(resolved).map(|_| ())
 }
 
 /// Scores parameters by a measure on data that are held out, else on training data.

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{self, dissect};
+use attractor::anatomy::{self, Anatomy, dissect};
 use attractor::evaluation::{self, Cache, Evaluation, Levels, evaluate};
-use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
+use attractor::experiment::{
+    DataSource, Experiment, ExperimentError, Origin, Raw, quoted, threads,
+};
 use attractor::format::{self, Moment, ReadOptions};
 use attractor::inspect::{self, Options};
 use attractor::measure::{self, SETTINGS};
@@ -31,8 +33,8 @@ use crate::scores;
 ///
 /// Simulates a noisy Lorenz system, says what the data hold, trains a clipped shallow PLRNN with adaptive forcing, judges
 /// it beside floor and chance by an orbit that it has not seen, takes it apart, and writes a page that runs the model. With
-/// --data it does the same with your own recording, the last fifth of which is kept for judging. Every step is shown with the
-/// command that does it alone.
+/// --data it does the same with your own recording; of a whole recording of one trajectory the last fifth is kept for
+/// judging. Every step is shown with the command that does it alone.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Folder for all that is made, new or empty
@@ -63,18 +65,19 @@ const NOISE: f64 = 0.05;
 /// The system that is simulated.
 const SYSTEM: &str = "lorenz63";
 
-/// How the model is trained: a schedule of a third of the paper's length, and of its last parameters and their averages
-/// those with the lowest D_stsp × D_H on the training data.
-const TRAINING: [(&str, &str); 8] = [
+/// How the model is trained: two fifths of the paper's updates, and of its parameters and their averages those with the
+/// lowest D_stsp × D_H on the training data, where the data have them.
+const TRAINING: [(&str, &str); 6] = [
     ("forcing", "agtf"),
     ("epochs", "2000"),
     ("lr", "2e-3"),
     ("lr-end", "1e-5"),
     ("average", "0.999"),
-    ("best-by", "both"),
     ("best-every", "50"),
-    ("best-starts", "4"),
 ];
+
+/// The page's name in the folder.
+const PAGE: &str = "report.html";
 
 /// The paper's sizes for the system.
 const SIZES: [(&str, &str); 2] = [("latent", "3"), ("hidden", "50")];
@@ -97,21 +100,41 @@ impl Demo {
             None => self.simulate(&mut steps)?,
             Some(path) => self.split(path, &mut steps)?,
         };
+        let commands = Commands::new(&sources, &self.out);
         let (series, _) = sources.train.read()?;
-        steps.next("what the data hold", &inspect_command(&sources.train))?;
+        steps.next("what the data hold", &[&commands.inspect])?;
         self.inspect(&series, out)?;
+        steps.next("training", &[&commands.train])?;
         let run = self.out.join("run");
-        steps.next("training", &train_command(&sources, &run))?;
-        if let Some(code) = train(&sources, &series, &run)? {
+        if let Some(code) = train(&sources, &series, &run, &commands)? {
             return Ok(code);
         }
         let model = Run::open(&run)?.reconstruction;
-        let evaluated = self.evaluate(&sources, &model, &run, &mut steps, out)?;
-        let analyzed = format!("attractor analyze {}", run.display());
-        steps.next("what the model is made of", &analyzed)?;
-        self.dissect(&model, out)?;
-        let page = self.report(&sources, &run, &mut steps)?;
-        self.finish(&evaluated, &run, &page, out)?;
+        let judging = "how good it is, beside the data themselves and chance";
+        steps.next(judging, &[&commands.evaluate])?;
+        let evaluated = match self.evaluate(&sources, &model, &run, out) {
+            // Nothing but the scores is lost.
+            Err(error @ Error::Evaluation(_)) => {
+                writeln!(io::stderr(), "note: there are no scores: {error}")?;
+                None
+            }
+            other => Some(other?),
+        };
+        steps.next("what the model is made of", &[&commands.analyze])?;
+        let anatomy = self.dissect(&model, out)?;
+        let showing = "a page that shows all of it, and runs the model";
+        steps.next(showing, &[&commands.report])?;
+        let page = self.report(&sources, &run)?;
+        if self.json {
+            let document = json!({
+                "run": run,
+                "report": page,
+                "evaluation": evaluated.as_ref().map(Evaluation::to_json),
+                "anatomy": anatomy::to_json(&anatomy, &model),
+            });
+            writeln!(out, "{document:#}")?;
+        }
+        writeln!(io::stderr(), "\nopen it in a browser: {}", page.display())?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -120,12 +143,14 @@ impl Demo {
         let file = |name: &str| self.out.join(format!("{SYSTEM}{name}.csv"));
         let (noisy, clean) = (file("-noisy"), file(""));
         let what = format!("{ROWS} states of the Lorenz system, with 5 % noise and without");
-        let command = format!(
-            "attractor simulate {SYSTEM} --steps {ROWS} --standardize --noise {NOISE} --seed {} --out {}",
-            self.seed,
-            noisy.display()
-        );
-        steps.next(&what, &command)?;
+        let command = |noise: &str, path: &Path| {
+            let (seed, path) = (self.seed, shown(path));
+            format!(
+                "attractor simulate {SYSTEM} --steps {ROWS} --standardize{noise} --seed {seed} --out {path}"
+            )
+        };
+        let noise = format!(" --noise {NOISE}");
+        steps.next(&what, &[&command(&noise, &noisy), &command("", &clean)])?;
         make_folder(&self.out)?;
         for (path, noise) in [(&noisy, NOISE), (&clean, 0.0)] {
             let request = simulate::Request {
@@ -149,18 +174,18 @@ impl Demo {
         let options = self.reading.options();
         let series = self.reading.read(path)?;
         let rows = series.total_len();
-        let whole = options.from.is_none() && options.to.is_none() && options.rate.is_none();
-        let at = (whole && series.trajectories().len() == 1).then_some(rows * 4 / 5);
+        let is_whole = options.from.is_none() && options.to.is_none() && options.rate.is_none();
+        let at = (is_whole && series.trajectories().len() == 1).then_some(rows * 4 / 5);
         let what = match at {
             Some(at) => format!(
                 "{rows} rows, of which the last {} are for judging",
                 rows - at
             ),
-            None => format!("{rows} rows, for training and for judging"),
+            None => format!("{rows} rows, all of them for training and for judging"),
         };
         let path = std::path::absolute(path).unwrap_or(path.to_path_buf());
-        steps.next(&what, &format!("attractor inspect {}", path.display()))?;
-        make_folder(&self.out)?;
+        let whole = part(&path, &options, None, None).as_typed();
+        steps.next(&what, &[&format!("attractor inspect {whole}")])?;
         let window = 200.min((at.unwrap_or(rows) / 10).max(1)).to_string();
         Ok(Sources {
             train: part(&path, &options, None, at),
@@ -196,19 +221,8 @@ impl Demo {
         sources: &Sources,
         model: &Reconstruction,
         run: &Path,
-        steps: &mut Steps,
         out: &mut dyn Write,
     ) -> Result<Evaluation, Error> {
-        let system = sources.system.map(|name| format!(" --system {name}"));
-        let (run_shown, data) = (run.display(), flags_of(&sources.test));
-        let command = format!(
-            "attractor evaluate {run_shown} --data {data}{}",
-            system.unwrap_or_default()
-        );
-        steps.next(
-            "how good it is, beside the data themselves and chance",
-            &command,
-        )?;
         let request = evaluation::Request {
             options: measure::Options::new(&Settings::resolve(SETTINGS, [])?),
             system: sources.system.map(String::from),
@@ -228,10 +242,7 @@ impl Demo {
         Ok(evaluation)
     }
 
-    fn dissect(&self, model: &Reconstruction, out: &mut dyn Write) -> Result<(), Error> {
-        if self.json {
-            return Ok(());
-        }
+    fn dissect(&self, model: &Reconstruction, out: &mut dyn Write) -> Result<Anatomy, Error> {
         let request = anatomy::Request {
             cycles: 2,
             seconds: 5.0,
@@ -240,18 +251,15 @@ impl Demo {
             seed: self.seed,
         };
         let anatomy = dissect(model, None, &request)?;
-        analyze::write(&anatomy, model, out)?;
-        Ok(out.flush()?)
+        if !self.json {
+            analyze::write(&anatomy, model, out)?;
+            out.flush()?;
+        }
+        Ok(anatomy)
     }
 
-    fn report(&self, sources: &Sources, run: &Path, steps: &mut Steps) -> Result<PathBuf, Error> {
-        let page = self.out.join("report.html");
-        let (shown, data) = (run.display(), flags_of(&sources.test));
-        let command = format!(
-            "attractor report {shown} --data {data} --out {}",
-            page.display()
-        );
-        steps.next("a page that shows all of it, and runs the model", &command)?;
+    fn report(&self, sources: &Sources, run: &Path) -> Result<PathBuf, Error> {
+        let page = self.out.join(PAGE);
         let request = report::Request {
             data: Some(sources.test.clone()),
             system: sources.system.map(String::from),
@@ -260,25 +268,44 @@ impl Demo {
         write_report(&request, &page)?;
         Ok(page)
     }
+}
 
-    fn finish(
-        &self,
-        evaluation: &Evaluation,
-        run: &Path,
-        page: &Path,
-        out: &mut dyn Write,
-    ) -> Result<(), Error> {
-        if self.json {
-            let document = json!({
-                "run": run,
-                "report": page,
-                "evaluation": evaluation.to_json(),
-            });
-            writeln!(out, "{document:#}")?;
+/// The commands that do the steps.
+struct Commands {
+    inspect: String,
+    train: String,
+    evaluate: String,
+    analyze: String,
+    report: String,
+}
+
+impl Commands {
+    fn new(sources: &Sources, out: &Path) -> Commands {
+        let (run, page) = (shown(&out.join("run")), shown(&out.join(PAGE)));
+        let (train, test) = (sources.train.as_typed(), sources.test.as_typed());
+        let system = sources.system.map(|name| format!(" --system {name}"));
+        let system = system.unwrap_or_default();
+        let settings = sources.settings.iter();
+        let settings: String = settings
+            .map(|(name, text)| format!(" --{name} {text}"))
+            .collect();
+        Commands {
+            inspect: format!("attractor inspect {train}"),
+            train: format!("attractor train {train} --out {run}{settings}"),
+            evaluate: format!("attractor evaluate {run} --data {test}{system}"),
+            analyze: format!("attractor analyze {run}"),
+            report: format!("attractor report {run} --data {test}{system} --out {page}"),
         }
+    }
+
+    /// What is left to do once a training that was interrupted has been resumed.
+    fn tell_the_rest(&self, run: &Path) -> io::Result<()> {
+        let resume = format!("attractor resume {}", shown(run));
+        let rest = [&resume, &self.evaluate, &self.analyze, &self.report];
         let mut notes = io::stderr().lock();
-        writeln!(notes, "\nopen it in a browser: {}", page.display())?;
-        Ok(())
+        writeln!(notes, "\nwhat is left, step by step:")?;
+        rest.iter()
+            .try_for_each(|line| writeln!(notes, "   {line}"))
     }
 }
 
@@ -288,10 +315,13 @@ struct Steps {
 }
 
 impl Steps {
-    /// Says what comes next, and the command that does it alone.
-    fn next(&mut self, what: &str, command: &str) -> io::Result<()> {
+    /// Says what comes next, and the commands that do it alone.
+    fn next(&mut self, what: &str, commands: &[&str]) -> io::Result<()> {
         self.done += 1;
-        writeln!(io::stderr(), "\n{}. {what}\n   {command}", self.done)
+        let mut notes = io::stderr().lock();
+        writeln!(notes, "\n{}. {what}", self.done)?;
+        let mut lines = commands.iter();
+        lines.try_for_each(|command| writeln!(notes, "   {command}"))
     }
 }
 
@@ -316,7 +346,12 @@ fn part(path: &Path, options: &ReadOptions, from: Option<usize>, to: Option<usiz
 }
 
 /// Trains; the exit code if there is no model that can be judged.
-fn train(sources: &Sources, series: &Series, run: &Path) -> Result<Option<ExitCode>, Error> {
+fn train(
+    sources: &Sources,
+    series: &Series,
+    run: &Path,
+    commands: &Commands,
+) -> Result<Option<ExitCode>, Error> {
     let resolved = experiment(&sources.settings)?
         .resolve(series)
         .map_err(|error| error.of_file(&sources.train.path))?;
@@ -330,6 +365,9 @@ fn train(sources: &Sources, series: &Series, run: &Path) -> Result<Option<ExitCo
     let trained = open.train(&resolved, series, None, &mut progress)?;
     progress.finish();
     let code = show.after(&trained, &resolved, run, &mut io::sink())?;
+    if let Outcome::Stopped(_) = trained.outcome {
+        commands.tell_the_rest(run)?;
+    }
     Ok((!matches!(trained.outcome, Outcome::Finished(_))).then_some(code))
 }
 
@@ -341,30 +379,7 @@ fn experiment(settings: &[(String, String)]) -> Result<Experiment, ExperimentErr
     Experiment::check(&raw)
 }
 
-fn inspect_command(source: &DataSource) -> String {
-    format!("attractor inspect {}", flags_of(source))
-}
-
-fn train_command(sources: &Sources, run: &Path) -> String {
-    let settings = sources.settings.iter();
-    let settings: String = settings
-        .map(|(name, text)| format!(" --{name} {text}"))
-        .collect();
-    let data = flags_of(&sources.train);
-    format!("attractor train {data} --out {}{settings}", run.display())
-}
-
-/// A file and the flags that choose its rows.
-fn flags_of(source: &DataSource) -> String {
-    let flag = |name: &str, at: Option<Moment>| at.map(|at| format!(" --{name} {at}"));
-    let (from, to) = (
-        flag("from", source.options.from),
-        flag("to", source.options.to),
-    );
-    let path = source.path.display();
-    format!(
-        "{path}{}{}",
-        from.unwrap_or_default(),
-        to.unwrap_or_default()
-    )
+/// A path as it would be typed.
+fn shown(path: &Path) -> String {
+    quoted(&path.display().to_string())
 }
