@@ -112,7 +112,7 @@ impl FigureError {
             FigureError::TooShort { found, .. } => match found {
                 0 | 1 => Some("give more data with `--data FILE`".to_string()),
                 _ => Some(format!(
-                    "give more data with `--data FILE`, or fewer `--steps`, up to {found}"
+                    "give more data with `--data FILE`, or ask for less where the figure takes `--steps` or `--ahead`: there are {found} rows"
                 )),
             },
             FigureError::UnknownChannel { .. } => {

@@ -54,6 +54,10 @@ fn draw(request: &Request) -> Result<Figure, Error> {
             error(&first, predicted),
         )
     });
+    let diverging = named.clone().filter(|(_, x)| leaves_panel(&first, x));
+    let diverging: Vec<String> = diverging
+        .map(|(run, _)| format!("predictions of {} diverge: they leave the panel", run.name))
+        .collect();
     let predicted = named.map(|(run, x)| (run.name.as_str(), x.as_slice()));
     let columns: Vec<(&str, &[f64])> = [("truth", first.truth.as_slice())]
         .into_iter()
@@ -63,7 +67,7 @@ fn draw(request: &Request) -> Result<Figure, Error> {
         drawing: page.draw(),
         numbers: numbers.collect(),
         tables: vec![("predictions".to_string(), first.table(&columns, &shown))],
-        notes: request.training_note(),
+        notes: [request.training_note(), diverging].concat(),
     })
 }
 
@@ -114,6 +118,15 @@ fn predictions(run: &Subject, excerpt: &Excerpt, ahead: usize) -> Vec<f64> {
 }
 
 /// The root mean square difference from the truth where there are predictions.
+/// Whether a prediction is farther off than ten times the largest value.
+fn leaves_panel(excerpt: &Excerpt, predicted: &[f64]) -> bool {
+    let largest = excerpt
+        .truth
+        .iter()
+        .fold(0.0, |max: f64, x| max.max(x.abs()));
+    predicted.iter().any(|p| p.abs() > 10.0 * largest)
+}
+
 fn error(excerpt: &Excerpt, predicted: &[f64]) -> f64 {
     let pairs = excerpt
         .truth
