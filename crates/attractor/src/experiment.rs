@@ -33,7 +33,7 @@ use attractor_core::train::Plan;
 use attractor_core::windows::{Windows, WindowsError};
 
 use crate::embedding::EmbeddingError;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, PipelineError};
 use crate::recording_exponent;
 use crate::store::unreadable;
 
@@ -137,6 +137,17 @@ pub enum ExperimentError {
     Data {
         /// What is wrong.
         reason: String,
+        /// The line, from 1.
+        line: usize,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A step of the preparation in a file of settings is none.
+    #[error("{error} (line {line} of {})", path.display())]
+    Steps {
+        /// What is wrong.
+        #[source]
+        error: Box<PipelineError>,
         /// The line, from 1.
         line: usize,
         /// The file.
@@ -281,6 +292,7 @@ impl ExperimentError {
             ExperimentError::Data { .. } => {
                 Some(format!("keys of [data] are {}", data::KEYS.join(", ")))
             }
+            ExperimentError::Steps { error, .. } => error.hint(),
             ExperimentError::DataNotFound { .. } => {
                 Some("name the file of data before `--config`; the other settings stay".into())
             }

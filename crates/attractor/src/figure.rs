@@ -28,7 +28,7 @@ use attractor_core::settings::nearest;
 
 use crate::anatomy::Table;
 use crate::drawing::{Drawing, POINTS_PER_MM, pdf, png, svg};
-use crate::format::ReadOptions;
+use crate::format::{self, ReadOptions};
 use crate::recording_exponent;
 use crate::{Error, store};
 
@@ -232,8 +232,9 @@ impl Figure {
             .iter()
             .flat_map(|to| read.iter().map(move |from| (to, from)))
         {
-            store::refuse_same(from, to)?;
+            format::refuse_same(from, to)?;
         }
+        refuse_foreign(path, &all[1..])?;
         store::write_whole(path, |out| out.write_all(&bytes))?;
         for (to, (_, table)) in all[1..].iter().zip(&self.tables) {
             store::write_whole(to, |out| table.write(out))?;
@@ -249,6 +250,20 @@ impl Figure {
             _ => path.with_file_name(format!("{stem}-{}.csv", file_name(name))),
         });
         names.collect()
+    }
+}
+
+/// Refuses to replace tables that stand beside no figure of this name: they were not written with one.
+fn refuse_foreign(figure: &Path, tables: &[PathBuf]) -> Result<(), FigureError> {
+    let is_redrawn = ["svg", "png", "pdf"]
+        .iter()
+        .any(|extension| figure.with_extension(extension).exists());
+    let foreign = tables.iter().find(|table| table.exists() && !is_redrawn);
+    match foreign {
+        Some(table) => Err(FigureError::TableExists {
+            path: table.clone(),
+        }),
+        None => Ok(()),
     }
 }
 

@@ -25,13 +25,14 @@ mod table;
 mod text;
 mod time;
 mod tsv;
+mod unique;
 mod unpack;
 mod variables;
 mod wfdb;
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use attractor_core::catalogue::Entry;
@@ -69,6 +70,8 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Reads a file.
     pub read: fn(&Path, &ReadOptions) -> Result<Series, Fault>,
+    /// What a user should know about what is read of a file, and what is not.
+    pub remarks: fn(&Path, &ReadOptions) -> Vec<String>,
     /// What a file of this format would lose of a series: words for what is worth a remark, a fault for what must
     /// not get lost.
     pub losses: fn(&Series) -> Result<Vec<&'static str>, Fault>,
@@ -188,6 +191,27 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
     read().map_err(|fault| FormatError::new(path, fault))
 }
 
+/// What a user should know about what [`read`] takes of a file: an array that was chosen among several, samples that are
+/// left out. A file that cannot be read has none.
+pub fn remarks(path: &Path, options: &ReadOptions) -> Vec<String> {
+    to_read(path).map_or(Vec::new(), |format| (format.remarks)(path, options))
+}
+
+/// The files that a recording is read from: the one named, and those that belong to it, as the signals to a header.
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    let mut files = vec![path.to_path_buf()];
+    files.extend(wfdb::parts(path));
+    files
+}
+
+/// Refuses to write a file over any that a recording is read from.
+pub fn refuse_same(from: &Path, to: &Path) -> Result<(), Error> {
+    let files = files_of(from);
+    files
+        .iter()
+        .try_for_each(|file| store::refuse_same(file, to))
+}
+
 /// The annotations of an EDF+ file.
 pub fn annotations(path: &Path) -> Result<Vec<Annotation>, FormatError> {
     edf::annotations(path).map_err(|fault| FormatError::new(path, fault))
@@ -220,6 +244,7 @@ pub fn write(path: &Path, series: &Series) -> Result<(), Error> {
 fn to_write(path: &Path) -> Result<(WriteSeries, &'static str), Fault> {
     let (format, extension) = by_name(path)?;
     match format.write {
+        Some(_) if wfdb::is_signal_file(path) => Err(Fault::SignalFile),
         Some(write) => Ok((write, extension)),
         None => Err(Fault::ReadOnly {
             format: format.entry.id,

@@ -282,13 +282,7 @@ impl Run {
     /// What the run in a folder, or that of the model file in it, was trained on, without what was held out; none if
     /// there is no run, or its recording is gone or has changed.
     pub fn training_data(path: &Path) -> Option<Series> {
-        let folder = match path.file_name() {
-            Some(name) if name == MODEL || name == LAST => path.parent()?,
-            _ => path,
-        };
-        let config = folder.join(EXPERIMENT);
-        let file = ExperimentFile::read(&config).ok()?;
-        let data = file.data?.found_from(&config).ok()?;
+        let (file, data) = Run::experiment(path)?;
         let (recording, _) = data.read().ok()?;
         // A file that has changed since holds other data.
         let outcome: Value = fs::read_to_string(folder.join(OUTCOME))
@@ -304,6 +298,24 @@ impl Run {
             0.0 => Some(recording),
             share => Some(recording.split_by_time(1.0 - share).ok()?.0),
         }
+    }
+
+    /// The file that the run in a folder, or that of the model file in it, was trained on; none if there is no run or the
+    /// file is gone.
+    pub fn recording(path: &Path) -> Option<PathBuf> {
+        Some(Run::experiment(path)?.1.path)
+    }
+
+    /// The stored experiment of a run, and its recording.
+    fn experiment(path: &Path) -> Option<(ExperimentFile, DataSource)> {
+        let folder = match path.file_name() {
+            Some(name) if name == MODEL || name == LAST => path.parent()?,
+            _ => path,
+        };
+        let config = folder.join(EXPERIMENT);
+        let file = ExperimentFile::read(&config).ok()?;
+        let data = file.data.clone()?.found_from(&config).ok()?;
+        Some((file, data))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The flags of every verb that reads data: which column is what, and how a text table is written.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use attractor::Error;
@@ -95,7 +96,7 @@ enum HeaderWord {
 impl Reading {
     /// Reads a file as the flags say.
     pub(crate) fn read(&self, path: &Path) -> Result<Series, Error> {
-        Ok(format::read(path, &self.options())?)
+        read(path, &self.options())
     }
 
     /// Reads a file as the flags say, and prepares it as a model's training data were.
@@ -141,6 +142,22 @@ impl Reading {
             rate: self.rate.or(under.rate),
         }
     }
+}
+
+/// Reads a file and tells on standard error what a user should know about what is read of it.
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Series, Error> {
+    let series = format::read(path, options)?;
+    tell_remarks(path, options)?;
+    Ok(series)
+}
+
+/// Tells on standard error what a user should know about what is read of a file.
+pub(crate) fn tell_remarks(path: &Path, options: &ReadOptions) -> Result<(), Error> {
+    let mut notes = io::stderr().lock();
+    for remark in format::remarks(path, options) {
+        writeln!(notes, "note: {remark}: {}", path.display())?;
+    }
+    Ok(())
 }
 
 impl DelimiterWord {

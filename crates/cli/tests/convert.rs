@@ -180,6 +180,142 @@ fn a_file_is_not_written_over_itself() {
     }
 }
 
+/// A WFDB record of one signal with three samples, 1, 2 and 3.
+fn record(checksum: u16, samples: &[u8]) -> TempDir {
+    let header = format!("a 1 100 3\na.dat 16 1/mV 16 0 1 {checksum} 0 ECG\n");
+    let folder = folder_with(&[("a.hea", &header), ("b.hea", "b 1\nc.dat 16\n")]);
+    fs::write(folder.path().join("a.dat"), samples).unwrap();
+    folder
+}
+
+const SAMPLES: [u8; 6] = [1, 0, 2, 0, 3, 0];
+
+#[test]
+fn no_file_of_a_record_is_written_over() {
+    let folder = record(6, &SAMPLES);
+    let folder = folder.path();
+    for arguments in [
+        ["a.hea", "a.dat"],
+        ["a.dat", "a.dat"],
+        ["a.dat", "./a.hea"],
+        ["a.hea", "a.hea"],
+    ] {
+        assert_eq!(
+            complaint(folder, &arguments),
+            format!(
+                "error: the file to write is the one to read: {}\nhint: name another file to write\n",
+                arguments[1]
+            )
+        );
+    }
+    // A text table of this name would be read as a record, and may stand where the signals of one were.
+    fs::write(folder.join("t.csv"), "x\n1\n2\n").unwrap();
+    for to in ["a.dat", "b.dat"] {
+        assert_eq!(
+            complaint(folder, &["t.csv", to]),
+            format!(
+                "error: a file of this name has the signals of the WFDB record beside it: {to}\n\
+                 hint: write to a file that ends in .csv\n"
+            )
+        );
+    }
+    assert_eq!(fs::read(folder.join("a.dat")).unwrap(), SAMPLES);
+    said(folder, &["a.hea", "o.dat"]);
+    assert_eq!(
+        text(folder, "o.dat"),
+        "time [s],ECG [mV]\n0,1\n0.01,2\n0.02,3\n"
+    );
+}
+
+#[test]
+fn a_record_is_checked_against_its_header() {
+    let longer = record(6, &[&SAMPLES[..], &[9; 4]].concat());
+    assert_eq!(
+        said(longer.path(), &["a.hea", "o.csv"]),
+        "note: a.dat has 5 samples of each signal, the header says 3: the others are not read: a.hea\n\
+         wrote 3 rows, 1 channel, 1 trajectory: o.csv\n"
+    );
+    let shorter = record(6, &SAMPLES[..4]);
+    assert_eq!(
+        complaint(shorter.path(), &["a.hea", "o.csv"]),
+        "error: a.dat: 6 bytes of samples expected, 4 found: a.hea\nhint: copy or download the file again\n"
+    );
+    let changed = record(7, &SAMPLES);
+    assert_eq!(
+        complaint(changed.path(), &["a.dat", "o.csv"]),
+        "error: a.dat: signal `ECG` has the checksum 6, 7 expected: a.dat\n\
+         hint: copy or download the record again; if the samples are right, correct the checksum in the header\n"
+    );
+}
+
+#[test]
+fn parquet_that_is_not_read_says_what_next() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../attractor/tests/data");
+    let folder = TempDir::new().unwrap();
+    let told = |name: &str| {
+        let path = data.join(name).display().to_string();
+        let flags = [&path, "o.csv", "--channels", "x"];
+        let told = complaint(folder.path(), &flags);
+        told.replace(&path, "FILE")
+    };
+    assert_eq!(
+        told("pyarrow-zstd.parquet"),
+        "error: columns packed by zstd are not read: FILE\n\
+         hint: in Python: import pandas; pandas.read_parquet(\"x.parquet\").to_parquet(\"y.parquet\", compression=\"snappy\")\n"
+    );
+    // A run of 2·10⁹ nulls in 109 bytes: 8 bytes each, against 256 MiB and 200 times the size.
+    assert_eq!(
+        told("found/claimed-nulls.parquet"),
+        "error: 16000000000 bytes would unfold from 109, at most 268457256 are sensible: FILE\n\
+         hint: the file is damaged: write it again, or split it\n"
+    );
+    assert!(told("found/hidden-nulls.parquet").contains("longer than its group of rows"));
+}
+
+/// A MATLAB 5 file of columns of small whole numbers.
+fn matlab(matrices: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut file = vec![b' '; 124];
+    file.extend([0, 1, b'I', b'M']);
+    let element = |kind: u32, data: &[u8]| {
+        let mut bytes = [kind.to_le_bytes(), (data.len() as u32).to_le_bytes()].concat();
+        bytes.extend(data);
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes
+    };
+    for (name, values) in matrices {
+        let flags = element(6, &[6, 0, 0, 0, 0, 0, 0, 0]);
+        let rows = (values.len() as u32).to_le_bytes();
+        let dims = element(5, &[rows, 1u32.to_le_bytes()].concat());
+        let parts = [flags, dims, element(1, name.as_bytes()), element(2, values)];
+        file.extend(element(14, &parts.concat()));
+    }
+    file
+}
+
+#[test]
+fn the_array_that_was_chosen_is_told() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let file = matlab(&[("a", &[1, 2]), ("b", &[7, 8, 9])]);
+    fs::write(folder.join("m.mat"), file).unwrap();
+    let wrote = "wrote 3 rows, 1 channel, 1 trajectory: o.csv\n";
+    assert_eq!(
+        said(folder, &["m.mat", "o.csv"]),
+        format!(
+            "note: of several arrays b (3 × 1) is read, which has the most rows; --array chooses another: a (2 × 1): m.mat\n{wrote}"
+        )
+    );
+    assert_eq!(said(folder, &["m.mat", "o.csv", "--array", "b"]), wrote);
+    fs::write(folder.join("one.mat"), matlab(&[("b", &[7, 8, 9])])).unwrap();
+    assert_eq!(said(folder, &["one.mat", "o.csv"]), wrote);
+    fs::write(
+        folder.join("twins.mat"),
+        matlab(&[("a", &[1, 2]), ("b", &[7, 8])]),
+    )
+    .unwrap();
+    assert!(complaint(folder, &["twins.mat", "p.csv"]).contains("hint: name one with --array"));
+}
+
 #[test]
 fn formats_are_listed() {
     let output = Command::new(env!("CARGO_BIN_EXE_attractor"))

@@ -326,3 +326,19 @@ fn models_by_python_are_accepted_and_sizes_follow_from_shapes() {
         assert_ne!(rows[0], rows[8]);
     }
 }
+
+#[test]
+fn an_orbit_is_not_written_over_the_data() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    linear_model(at, 0.5, 0.1, &[]);
+    fs::write(at.join("d.csv"), "x1\n1\n2\n").unwrap();
+    let generate = "generate m.safetensors --steps 3 --data d.csv --out";
+    let (_, told) = said(at, &format!("{generate} ./d.csv"), 2);
+    assert_eq!(
+        told,
+        "error: the file to write is the one to read: ./d.csv\nhint: name another file to write\n"
+    );
+    assert_eq!(fs::read_to_string(at.join("d.csv")).unwrap(), "x1\n1\n2\n");
+    said(at, &format!("{generate} o.csv"), 0);
+}

@@ -408,3 +408,38 @@ fn a_table_is_not_written_over_the_data() {
     assert_eq!(fs::read_to_string(at.join("d.csv")).unwrap(), data);
     assert!(!at.join("d.svg").exists());
 }
+
+#[test]
+fn a_table_is_not_written_over_what_a_run_was_trained_on() {
+    let at = trained();
+    let before = fs::read(at.join("l.csv")).unwrap();
+    let (_, stderr) = said(at, "plot forecast r --steps 50 --out l.svg", 2);
+    assert!(
+        stderr.contains("the file to write is the one to read: l.csv"),
+        "{stderr}"
+    );
+    assert_eq!(fs::read(at.join("l.csv")).unwrap(), before);
+    assert!(!at.join("l.svg").exists());
+}
+
+#[test]
+fn a_table_replaces_only_that_of_a_figure() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    common::linear_model(at, 0.5, 0.1, &[]);
+    fs::write(at.join("d.csv"), "x1\n1\n2\n3\n4\n").unwrap();
+    fs::write(at.join("f.csv"), "mine\n").unwrap();
+    let plot = "plot forecast m.safetensors --data d.csv --steps 4";
+    let (_, stderr) = said(at, &format!("{plot} --out f.svg"), 2);
+    assert_eq!(
+        stderr,
+        "error: the numbers of the figure would replace a file that is not known to be theirs: f.csv\n\
+         hint: name another figure with `--out`, or move the file away\n"
+    );
+    assert_eq!(fs::read_to_string(at.join("f.csv")).unwrap(), "mine\n");
+    assert!(!at.join("f.svg").exists());
+    // Drawn again, in the same format and in another.
+    for name in ["g.svg", "g.svg", "g.png"] {
+        said(at, &format!("{plot} --out {name}"), 0);
+    }
+}

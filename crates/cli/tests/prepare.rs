@@ -123,11 +123,40 @@ fn mistakes_are_told() {
         assert!(told.starts_with(expected), "{told}");
         assert!(!folder.path().join("b.csv").exists());
     }
+    let (_, told) = said(folder.path(), "prepare a.csv b.csv --smooth hann:14", 2);
+    assert_eq!(
+        told,
+        "error: `smooth hann:14` is no step: expected gaussian:SIGMA, hann:ROWS or hann:ROWS:padded with an odd number of rows from 3\n\
+         hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch and cut\n"
+    );
     let (_, told) = said(folder.path(), "prepare a.csv b.edf --detrend", 2);
     assert!(
         told.starts_with("error: files of format edf are read, not written: b.edf\n"),
         "{told}"
     );
+}
+
+#[test]
+fn what_is_cut_says_nothing_of_other_data() {
+    let folder = folder();
+    let (_, notes) = said(folder.path(), "prepare a.csv b.csv --cut 1:2", 0);
+    assert_eq!(notes, "wrote 100 rows, 2 channels after 1 step: b.csv\n");
+}
+
+#[test]
+fn a_record_is_not_written_over() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    fs::write(at.join("a.hea"), "a 1 100 3\na.dat 16\n").unwrap();
+    fs::write(at.join("a.dat"), [1, 0, 2, 0, 3, 0]).unwrap();
+    for verb in ["prepare a.hea a.dat --detrend", "embed a.hea a.dat"] {
+        let (_, told) = said(at, verb, 2);
+        assert_eq!(
+            told,
+            "error: the file to write is the one to read: a.dat\nhint: name another file to write\n"
+        );
+    }
+    assert_eq!(fs::read(at.join("a.dat")).unwrap(), [1, 0, 2, 0, 3, 0]);
 }
 
 #[test]
@@ -174,14 +203,23 @@ fn an_experiment_prepares_and_new_data_pass_the_same_way() {
         .map(|v| v.parse().unwrap())
         .collect();
     assert!(first[1].abs() < 3.0, "{orbit}");
-    fs::write(
-        folder.path().join("bad.toml"),
+    for text in [
         "prepare = ['smoth gaussian:2']\ndata = 'a.csv'\n",
-    )
-    .unwrap();
-    let (_, told) = said(folder.path(), "train --config bad.toml --out other", 2);
-    assert!(
-        told.contains("`smoth gaussian:2` is no step: no step has this name (line 1 of bad.toml)"),
-        "{told}"
-    );
+        "[data]\npath = 'a.csv'\nprepare = ['smoth gaussian:2']\n",
+    ] {
+        fs::write(folder.path().join("bad.toml"), text).unwrap();
+        let (_, told) = said(folder.path(), "train --config bad.toml --out other", 2);
+        let line = text
+            .lines()
+            .position(|line| line.contains("smoth"))
+            .unwrap()
+            + 1;
+        assert_eq!(
+            told,
+            format!(
+                "error: `smoth gaussian:2` is no step: no step has this name (line {line} of bad.toml)\n\
+                 hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch and cut\n"
+            )
+        );
+    }
 }

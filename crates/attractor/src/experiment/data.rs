@@ -153,7 +153,9 @@ impl DataSource {
             ("from", [text]) => options.from = Some(moment(key, text)?),
             ("to", [text]) => options.to = Some(moment(key, text)?),
             ("array", [text]) => options.array = Some(text.clone()),
-            ("prepare", list) => self.prepare = pipeline(list)?,
+            ("prepare", list) => {
+                self.prepare = pipeline(list).map_err(|error| error.to_string())?;
+            }
             ("channels", list) => {
                 options.channels = list.iter().map(|text| pattern(text)).collect()
             }
@@ -192,9 +194,8 @@ fn pattern(text: &str) -> Pattern {
 }
 
 /// Steps, each of which may itself be several with `;` between.
-pub(super) fn pipeline(list: &[String]) -> Result<Pipeline, String> {
-    let parsed = list.join(";").parse();
-    parsed.map_err(|error: PipelineError| error.to_string())
+pub(super) fn pipeline(list: &[String]) -> Result<Pipeline, PipelineError> {
+    list.join(";").parse()
 }
 
 fn moment(key: &str, text: &str) -> Result<Moment, String> {

@@ -14,7 +14,7 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::{DataSource, ExperimentError, Raw, data};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, PipelineError};
 
 /// What an experiment file says.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +50,11 @@ impl ExperimentFile {
             line: line(text, at),
             path: path.to_path_buf(),
         };
+        let no_steps = |error: Box<PipelineError>, at: usize| ExperimentError::Steps {
+            error,
+            line: line(text, at),
+            path: path.to_path_buf(),
+        };
         let table = DeTable::parse(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             wrong(error.message().replace('\n', ", "), at)
@@ -62,16 +67,19 @@ impl ExperimentFile {
             let (name, at) = (key.get_ref().as_ref(), key.span().start);
             if name == DATA {
                 let data = data_source(value.get_ref(), at);
-                file.data = Some(data.map_err(|(reason, at)| ExperimentError::Data {
-                    reason,
-                    line: line(text, at),
-                    path: path.to_path_buf(),
+                file.data = Some(data.map_err(|(wrong, at)| match wrong {
+                    Wrong::Line(reason) => ExperimentError::Data {
+                        reason,
+                        line: line(text, at),
+                        path: path.to_path_buf(),
+                    },
+                    Wrong::Steps(error) => no_steps(error, at),
                 })?);
                 continue;
             }
             if name == PREPARE {
-                let steps = texts(name, value.get_ref()).and_then(|list| data::pipeline(&list));
-                file.prepare = steps.map_err(|reason| wrong(reason, at))?;
+                let list = texts(name, value.get_ref()).map_err(|reason| wrong(reason, at))?;
+                file.prepare = data::pipeline(&list).map_err(|error| no_steps(error.into(), at))?;
                 continue;
             }
             let value = plain(value.get_ref()).ok_or_else(|| {
@@ -106,28 +114,50 @@ pub(super) fn data_table(data: &DataSource) -> String {
     format!("\n[{DATA}]\n{lines}")
 }
 
+/// Why a line of the table of data cannot be.
+enum Wrong {
+    /// Its key or its value.
+    Line(String),
+    /// A step of its list.
+    Steps(Box<PipelineError>),
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Wrong {
+        Wrong::Line(reason)
+    }
+}
+
 /// The recording, from a path or a table whose key is at this byte; if it cannot be, why and at which byte.
-fn data_source(value: &DeValue<'_>, at: usize) -> Result<DataSource, (String, usize)> {
+fn data_source(value: &DeValue<'_>, at: usize) -> Result<DataSource, (Wrong, usize)> {
     let mut source = DataSource::default();
     let DeValue::Table(table) = value else {
-        let path = plain(value).ok_or(("`data` must be a path or a table".to_string(), at))?;
-        source.set("path", &[path]).map_err(|reason| (reason, at))?;
+        let path = plain(value).ok_or_else(|| "`data` must be a path or a table".to_string());
+        let set = path.and_then(|path| source.set("path", &[path]));
+        set.map_err(|reason| (reason.into(), at))?;
         return Ok(source);
     };
     let mut lines: Vec<_> = table.iter().collect();
     lines.sort_by_key(|(key, _)| key.span().start);
     for (key, value) in lines {
         set_line(&mut source, key.get_ref(), value.get_ref())
-            .map_err(|reason| (reason, key.span().start))?;
+            .map_err(|wrong| (wrong, key.span().start))?;
     }
     match source.path.as_os_str().is_empty() {
-        true => Err(("[data] has no `path`".to_string(), at)),
+        true => Err(("[data] has no `path`".to_string().into(), at)),
         false => Ok(source),
     }
 }
 
-fn set_line(source: &mut DataSource, key: &str, value: &DeValue<'_>) -> Result<(), String> {
-    source.set(key, &texts(key, value)?)
+fn set_line(source: &mut DataSource, key: &str, value: &DeValue<'_>) -> Result<(), Wrong> {
+    let texts = texts(key, value)?;
+    match key {
+        PREPARE => {
+            source.prepare = data::pipeline(&texts).map_err(|error| Wrong::Steps(error.into()))?
+        }
+        _ => source.set(key, &texts)?,
+    }
+    Ok(())
 }
 
 /// One or several words.

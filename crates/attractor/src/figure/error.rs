@@ -13,6 +13,12 @@ pub enum FigureError {
         /// The file to write.
         path: PathBuf,
     },
+    /// A file that no figure of this name has written stands where its numbers go.
+    #[error("the numbers of the figure would replace a file that is not known to be theirs: {}", path.display())]
+    TableExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is nothing to draw from.
     #[error("`{kind}` needs a {what}")]
     NoSubject {
@@ -96,6 +102,9 @@ impl FigureError {
         match self {
             FigureError::Extension { .. } => {
                 Some("name the file as in `--out figure.svg`".to_string())
+            }
+            FigureError::TableExists { .. } => {
+                Some("name another figure with `--out`, or move the file away".to_string())
             }
             FigureError::NoSubject { kind, .. } => Some(format!(
                 "as in `attractor plot {kind} RUN --out {kind}.svg`"

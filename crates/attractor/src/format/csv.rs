@@ -22,6 +22,7 @@ Holds a whole series: names, units, step, gaps, trajectories and inputs are read
     },
     extensions: &["csv", "csv.gz", "txt", "txt.gz", "dat"],
     read: |path, options| text::read(path, options, Preference::None),
+    remarks: |_, _| Vec::new(),
     losses: |series| text::losses(series),
     write: Some(|series, extension, out| text::write(series, Delimiter::Comma, extension, out)),
 };

@@ -45,6 +45,7 @@ A record count of −1 is replaced by what the size of the file says.",
     },
     extensions: &["edf"],
     read,
+    remarks: |_, _| Vec::new(),
     losses: |_| Ok(Vec::new()),
     write: None,
 };

@@ -1,5 +1,7 @@
 //! What can be wrong with a file of data: what, where in the file, and what next.
 
+mod hint;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 use attractor_core::inspect::count;
 use attractor_core::series::SeriesError;
 
-use super::{FORMATS, Moment};
+use super::Moment;
 use attractor_core::prepare::ResampleError;
 
 /// A file that cannot be read or written, and why.
@@ -197,6 +199,14 @@ pub enum Fault {
         /// What it has.
         found: u64,
     },
+    /// An array has more or fewer values than its dimensions say.
+    #[error("{expected} values expected by the dimensions of the array, {found} found")]
+    Values {
+        /// The product of the dimensions.
+        expected: u64,
+        /// Values that are stored.
+        found: u64,
+    },
     /// The file goes on after its array.
     #[error("{expected} bytes of array data expected, more found")]
     Trailing {
@@ -257,6 +267,9 @@ pub enum Fault {
         /// The format.
         format: &'static str,
     },
+    /// The file to write would be taken for the signals of a record.
+    #[error("a file of this name has the signals of the WFDB record beside it")]
+    SignalFile,
     /// A column is no list of numbers.
     #[error("a column of numbers expected, found {found} in column {column} (`{name}`)")]
     ColumnType {
@@ -305,6 +318,22 @@ pub enum Fault {
         /// What the library said.
         reason: String,
     },
+    /// The file is packed by what is not unpacked here.
+    #[error("columns packed by {found} are not read")]
+    Packing {
+        /// What it is packed by.
+        found: &'static str,
+    },
+    /// The file would take more memory than its size can justify.
+    #[error("{claimed} bytes would unfold from {size}, at most {limit} are sensible")]
+    Unfolds {
+        /// What its values take.
+        claimed: u64,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A file that has to be converted.
     #[error("files of {what} are not read")]
     Convert {
@@ -334,6 +363,16 @@ pub enum Fault {
         size: u64,
         /// Bytes that follow the header.
         bytes: u64,
+    },
+    /// The samples of a signal do not add up to what its header says.
+    #[error("signal `{signal}` has the checksum {found}, {expected} expected")]
+    Checksum {
+        /// The signal.
+        signal: String,
+        /// What the header says.
+        expected: u16,
+        /// The sum of the samples.
+        found: u16,
     },
     /// The ends of a signal's range give no scale.
     #[error(
@@ -456,82 +495,7 @@ impl Fault {
             _ => Fault::Io(error),
         }
     }
-
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Fault::UnknownExtension { .. } => {
-                return Some(format!("known are {}", known_extensions().join(", ")));
-            }
-            Fault::NoColumn { near, known, .. } => {
-                return Some(column_hint(near.as_deref(), known));
-            }
-            Fault::CannotHold { instead, .. } => {
-                return Some(format!("write to a file that ends in .{instead}"));
-            }
-            Fault::NoArray { known, .. }
-            | Fault::NoTable { known, .. }
-            | Fault::WhichArray { known } => {
-                return Some(format!("name one with --array: {}", known.join(", ")));
-            }
-            Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
-            Fault::Rates { groups } => return Some(rates_hint(groups)),
-            Fault::NoMatch { known, .. } => return Some(column_hint(None, known)),
-            Fault::Resample(error) => return error.hint(),
-            Fault::Series(error) => series_hint(error)?,
-            Fault::InArray { fault, .. } | Fault::InFile { fault, .. } => return fault.hint(),
-            other => other.remedy()?,
-        };
-        Some(hint.to_string())
-    }
-
-    /// The hint, where it is always the same.
-    fn remedy(&self) -> Option<&'static str> {
-        Some(match self {
-            Fault::NotFound => "check the name and the folder",
-            Fault::Directory => "name a file in it",
-            Fault::Permission => "ask its owner, or copy it",
-            Fault::Corrupt { .. } | Fault::Truncated { .. } | Fault::Records { .. } => {
-                "copy or download the file again"
-            }
-            Fault::NoTables { .. } => "save the array itself, as in save('x.mat', 'x')",
-            Fault::ReadOnly { .. } => "write to a file that ends in .csv",
-            Fault::NoRange { .. } => "leave the signal out: choose others with --channels",
-            Fault::NothingSelected { .. } => "--from and --to take times, or rows as in row:1000",
-            Fault::Empty => "the file needs at least one row of numbers",
-            Fault::Utf16 => "save it as UTF-8, as with `iconv -f UTF-16 -t UTF-8`",
-            Fault::Ragged { .. } => "check the delimiter and decimal mark (--delimiter, --decimal)",
-            Fault::NotNumber { .. } => NOT_NUMBER,
-            Fault::ColumnType { .. } => {
-                "choose columns with --state, or name the column of ids with --trajectory"
-            }
-            Fault::Infinite { .. } => "leave the cell empty, or write NaN, if the value is missing",
-            Fault::TwoRoles { .. } => "give each column one role",
-            Fault::SameName { .. } => "rename one of them, or choose others with --state",
-            Fault::NoTime { .. } => "remove the row, or give --dt without --time",
-            Fault::TimeBack { .. } => TIME_BACK,
-            Fault::NonUniform { .. } => {
-                "resample to equal steps, or give --dt without --time to count rows instead"
-            }
-            Fault::Magic { .. } => "write it with numpy.save, or rename it to what it is",
-            Fault::Version { .. } | Fault::ArrayHeader { .. } | Fault::HeaderLength { .. } => {
-                "write it again with numpy.save"
-            }
-            Fault::Trailing { .. } => "keep one array a file, or several in one .npz file",
-            Fault::Dtype { .. } => "convert it with array.astype(float)",
-            Fault::Dimensions { .. } => {
-                "one row a time step; several trajectories are several arrays in a .npz file"
-            }
-            Fault::Widths { .. } => "all trajectories need the same channels",
-            Fault::Name { .. } | Fault::SameTrajectory { .. } => "rename it",
-            Fault::GapBack { .. } => "split the trajectory there",
-            _ => return None,
-        })
-    }
 }
-
-const NOT_NUMBER: &str = "choose columns with --state, name the column of ids with --trajectory, or set the decimal mark with --decimal";
-const TIME_BACK: &str = "name the column of trajectories with --trajectory, or give --time none if the column is not time";
 
 fn extension(found: &str) -> String {
     match found.is_empty() {
@@ -561,14 +525,6 @@ fn rates(groups: &[(f64, Vec<String>)]) -> String {
     groups.iter().map(group).collect::<Vec<_>>().join(", ")
 }
 
-fn rates_hint(groups: &[(f64, Vec<String>)]) -> String {
-    let (fastest, names) = &groups[0];
-    format!(
-        "choose one group, as with --channels '{}', or resample all, as with --rate {fastest}",
-        names.join(",")
-    )
-}
-
 fn between(from: Option<&Moment>, to: Option<&Moment>) -> String {
     let part = |word: &str, moment: Option<&Moment>| moment.map(|m| format!("{word} {m}"));
     let parts = [part("from", from), part("before", to)];
@@ -577,29 +533,4 @@ fn between(from: Option<&Moment>, to: Option<&Moment>) -> String {
         .flatten()
         .collect::<Vec<_>>()
         .join(" and ")
-}
-
-fn series_hint(error: &SeriesError) -> Option<&'static str> {
-    match error {
-        SeriesError::AllMissing => Some("check that --state names the measured columns"),
-        SeriesError::NoChannel => Some("name the columns of states with --state"),
-        SeriesError::NoRow => Some("the file needs at least one row of numbers"),
-        _ => None,
-    }
-}
-
-fn column_hint(near: Option<&str>, known: &[String]) -> String {
-    match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!(
-            "there are {}, numbered from 1: {}",
-            known.len(),
-            known.join(", ")
-        ),
-    }
-}
-
-fn known_extensions() -> Vec<String> {
-    let all = FORMATS.iter().flat_map(|format| format.extensions);
-    all.map(|extension| format!(".{extension}")).collect()
 }

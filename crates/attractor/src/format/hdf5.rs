@@ -24,13 +24,14 @@ pub(super) static HDF5: Format = Format {
         summary: "HDF5 dataset, one row a time step; read only",
         details: "\
 Reads a dataset of real numbers with one or two dimensions, plain or chunked, with deflate and shuffle.
-Of several, the one with the most rows, or the one that --array names, as in group/x.
+Of several, the one with the most rows, which a note tells, or the one that --array names, as in group/x.
 Tables that pandas writes to HDF5 are compound: write them to .parquet or .csv.",
         settings: &[],
         references: &[],
     },
     extensions: &["h5", "hdf5"],
     read: |path, options| read(path, options, Layout::Rows),
+    remarks: |path, options| remarks(path, options, Layout::Rows),
     losses: |_| Ok(Vec::new()),
     write: None,
 };
@@ -53,7 +54,32 @@ pub(super) fn read_matlab(path: &Path, options: &ReadOptions) -> Result<Series, 
     read(path, options, Layout::Columns)
 }
 
+/// Which dataset of a MATLAB file of version 7.3 is read.
+pub(super) fn matlab_remarks(path: &Path, options: &ReadOptions) -> Vec<String> {
+    remarks(path, options, Layout::Columns)
+}
+
 fn read(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fault> {
+    let datasets = datasets(path)?;
+    let (_, chosen) = &datasets[variables::choose(&listed(&datasets, layout), options)?];
+    variables::series(table(chosen, layout)?, options)
+}
+
+/// Which of several datasets is read.
+fn remarks(path: &Path, options: &ReadOptions, layout: Layout) -> Vec<String> {
+    datasets(path).map_or(Vec::new(), |datasets| {
+        variables::remarks(&listed(&datasets, layout), options)
+    })
+}
+
+fn listed(datasets: &[(String, Dataset)], layout: Layout) -> Vec<Variable> {
+    let all = datasets.iter();
+    all.map(|(name, dataset)| variable(name, dataset, layout))
+        .collect()
+}
+
+/// All datasets of a file with their paths.
+fn datasets(path: &Path) -> Result<Vec<(String, Dataset)>, Fault> {
     let length = open(path)?.metadata().map_err(Fault::from_io)?.len();
     let limit = unpack::limit(length as usize) as usize;
     let bounds = OpenOptions::default()
@@ -62,12 +88,7 @@ fn read(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fa
     let file = Hdf5File::open_with_options(path, bounds).map_err(foreign)?;
     let mut datasets = Vec::new();
     collect(&file.root_group().map_err(foreign)?, "", 0, &mut datasets)?;
-    let all: Vec<Variable> = datasets
-        .iter()
-        .map(|(name, dataset)| variable(name, dataset, layout))
-        .collect();
-    let (_, chosen) = &datasets[variables::choose(&all, options)?];
-    variables::series(table(chosen, layout)?, options)
+    Ok(datasets)
 }
 
 /// All datasets below a group with their paths.

@@ -21,7 +21,7 @@ use attractor_core::series::Series;
 use super::npy::Array;
 use super::variables::{self, Variable};
 use super::{Fault, Format, ReadOptions, open};
-use element::{Head, Order};
+use element::{Head, Order, Stored};
 
 /// The format.
 pub(super) static MAT: Format = Format {
@@ -31,13 +31,14 @@ pub(super) static MAT: Format = Format {
         summary: "MATLAB file, versions 5 to 7 and 7.3; read only",
         details: "\
 Reads a matrix of real numbers, one row a time step; a single row is one channel. Of several, the one with the most
-rows, or the one that --array names. Structs, cells, texts, sparse and complex matrices are listed, not read.
+rows, which a note tells, or the one that --array names. Structs, cells, texts, sparse and complex matrices are listed, not read.
 Version 7.3 is HDF5.",
         settings: &[],
         references: &[],
     },
     extensions: &["mat"],
     read,
+    remarks,
     losses: |_| Ok(Vec::new()),
     write: None,
 };
@@ -51,19 +52,48 @@ const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     open(path)?;
     let bytes = fs::read(path).map_err(Fault::from_io)?;
-    let is_hdf5 = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(HDF5));
-    if is_hdf5(0) || is_hdf5(512) {
+    if is_hdf5(&bytes) {
         return read_hdf5(path, options);
     }
-    let order = check_header(&bytes)?;
-    let stored = element::stored(&bytes[HEADER..], order)?;
-    let all: Vec<Variable> = stored.iter().map(|stored| variable(&stored.head)).collect();
-    let chosen = &stored[variables::choose(&all, options)?];
+    let stored = stored(&bytes)?;
+    let chosen = &stored[variables::choose(&listed(&stored), options)?];
     variables::series(table(&chosen.head, chosen.values()?), options)
 }
 
+/// Which of several matrices is read.
+fn remarks(path: &Path, options: &ReadOptions) -> Vec<String> {
+    let Ok(bytes) = fs::read(path) else {
+        return Vec::new();
+    };
+    if is_hdf5(&bytes) {
+        return hdf5_remarks(path, options);
+    }
+    stored(&bytes).map_or(Vec::new(), |stored| {
+        variables::remarks(&listed(&stored), options)
+    })
+}
+
+fn is_hdf5(bytes: &[u8]) -> bool {
+    let starts = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(HDF5));
+    starts(0) || starts(512)
+}
+
+fn stored(bytes: &[u8]) -> Result<Vec<Stored<'_>>, Fault> {
+    let order = check_header(bytes)?;
+    element::stored(&bytes[HEADER..], order)
+}
+
+fn listed(stored: &[Stored<'_>]) -> Vec<Variable> {
+    stored.iter().map(|stored| variable(&stored.head)).collect()
+}
+
 #[cfg(feature = "hdf5")]
-use super::hdf5::read_matlab as read_hdf5;
+use super::hdf5::{matlab_remarks as hdf5_remarks, read_matlab as read_hdf5};
+
+#[cfg(not(feature = "hdf5"))]
+fn hdf5_remarks(_: &Path, _: &ReadOptions) -> Vec<String> {
+    Vec::new()
+}
 
 #[cfg(not(feature = "hdf5"))]
 fn read_hdf5(_: &Path, _: &ReadOptions) -> Result<Series, Fault> {

@@ -37,6 +37,7 @@ Holds one trajectory without inputs and gaps; names, units, start and step get l
     },
     extensions: &["npy"],
     read,
+    remarks: |_, _| Vec::new(),
     losses,
     write: Some(|series, _, out| write_array(&series.trajectories()[0].x, series.dim_obs(), out)),
 };

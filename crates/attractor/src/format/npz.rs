@@ -32,6 +32,7 @@ Holds trajectories without inputs and gaps; channel names, units, starts and the
     },
     extensions: &["npz"],
     read,
+    remarks: |_, _| Vec::new(),
     losses,
     write: Some(|series, _, out| write(series, out)),
 };

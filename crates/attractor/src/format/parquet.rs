@@ -11,17 +11,18 @@ use std::path::Path;
 
 use attractor_core::catalogue::{Entry, Kind};
 use attractor_core::series::Series;
-use parquet::basic::{LogicalType, TimeUnit, Type};
+use parquet::basic::{Compression, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::text::title::Title;
-use super::{At, Fault, Format, ReadOptions, open};
+use super::{At, Fault, Format, ReadOptions, open, unpack};
 
 /// The format.
 pub(super) static PARQUET: Format = Format {
@@ -37,6 +38,7 @@ Null is missing. A column of texts can name the trajectories. Packed by snappy, 
     },
     extensions: &["parquet", "pq"],
     read,
+    remarks: |_, _| Vec::new(),
     losses: |_| Ok(Vec::new()),
     write: None,
 };
@@ -47,17 +49,13 @@ const CHUNK: usize = 1 << 13;
 /// Reads a file. The crate gives damaged pages an error nearly always, but not always: a panic of it is an error here.
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let read = || read_columns(path, options);
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-        Err(Fault::Foreign {
-            format: "Parquet",
-            reason: "a page is damaged".to_string(),
-        })
-    })
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged("a page is damaged")))
 }
 
 fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let file = open(path)?;
-    if file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
+    let length = file.metadata().map_err(Fault::from_io)?;
+    if length.is_file() && length.len() == 0 {
         return Err(Fault::Empty);
     }
     let reader = SerializedFileReader::new(file).map_err(foreign)?;
@@ -70,11 +68,14 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     for &i in &used {
         check_type(&schema.columns()[i], i, layout.slots[i])?;
     }
+    let mut room = Room::beside(length.len());
+    room.refuse_claimed(reader.metadata(), used.len())?;
+    refuse_packing(reader.metadata(), &used)?;
     let mut table = Table::of_array(layout);
     let mut rows = 0;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(foreign)?;
-        rows += push_group(group.as_ref(), &used, rows, &mut table)?;
+        rows += push_group(group.as_ref(), &used, rows, &mut room, &mut table)?;
     }
     table.finish(options)
 }
@@ -125,6 +126,85 @@ fn check_type(column: &ColumnDescriptor, i: usize, slot: Slot) -> Result<(), Fau
     }
 }
 
+/// Refuses columns that are packed by what is not built in.
+fn refuse_packing(metadata: &ParquetMetaData, used: &[usize]) -> Result<(), Fault> {
+    let groups = metadata.row_groups().iter();
+    let columns = groups.flat_map(|group| used.iter().map(|&i| group.column(i)));
+    for column in columns {
+        let found = match column.compression() {
+            Compression::ZSTD(_) => "zstd",
+            Compression::BROTLI(_) => "brotli",
+            Compression::LZO => "lzo",
+            _ => continue,
+        };
+        return Err(Fault::Packing { found });
+    }
+    Ok(())
+}
+
+/// Memory that values may take: a page of some bytes can claim any number of nulls.
+struct Room {
+    size: u64,
+    limit: u64,
+    taken: u64,
+    /// Rows that the group at hand claims.
+    rows: usize,
+}
+
+impl Room {
+    /// The room for what a file of this size holds.
+    fn beside(size: u64) -> Room {
+        Room {
+            size,
+            limit: unpack::limit(size as usize),
+            taken: 0,
+            rows: 0,
+        }
+    }
+
+    /// Refuses a file that claims more rows than there is room for.
+    fn refuse_claimed(&self, metadata: &ParquetMetaData, columns: usize) -> Result<(), Fault> {
+        let groups = metadata.row_groups().iter();
+        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+        let rows = rows.fold(0, u64::saturating_add);
+        let bytes = rows.saturating_mul(size_of::<f64>() as u64);
+        self.check(bytes.saturating_mul(columns as u64))
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.taken += bytes as u64;
+        self.check(self.taken)
+    }
+
+    fn check(&self, claimed: u64) -> Result<(), Fault> {
+        match claimed > self.limit {
+            true => Err(Fault::Unfolds {
+                claimed,
+                size: self.size,
+                limit: self.limit,
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What takes room.
+trait Bulk {
+    fn bytes(&self) -> usize;
+}
+
+impl Bulk for f64 {
+    fn bytes(&self) -> usize {
+        size_of::<f64>()
+    }
+}
+
+impl Bulk for String {
+    fn bytes(&self) -> usize {
+        size_of::<String>() + self.len()
+    }
+}
+
 /// A column of a group of rows.
 enum Values {
     Numbers(Vec<f64>),
@@ -136,18 +216,17 @@ fn push_group(
     group: &dyn RowGroupReader,
     used: &[usize],
     before: usize,
+    room: &mut Room,
     table: &mut Table,
 ) -> Result<usize, Fault> {
-    let read = |&i: &usize| values(group, i);
+    room.rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+    let read = |&i: &usize| values(group, i, room);
     let columns: Vec<Values> = used.iter().map(read).collect::<Result<_, _>>()?;
     let slots: Vec<Slot> = used.iter().map(|&i| table.layout.slots[i]).collect();
     let lengths = columns.iter().map(Values::len);
     let rows = lengths.clone().min().unwrap_or(0);
     if lengths.max() != Some(rows) {
-        return Err(Fault::Foreign {
-            format: "Parquet",
-            reason: "columns differ in length".to_string(),
-        });
+        return Err(damaged("columns differ in length"));
     }
     for row in 0..rows {
         let names = columns
@@ -187,24 +266,34 @@ impl Values {
 }
 
 /// All values of a column in a group of rows.
-fn values(group: &dyn RowGroupReader, i: usize) -> Result<Values, Fault> {
+fn values(group: &dyn RowGroupReader, i: usize, room: &mut Room) -> Result<Values, Fault> {
     let column = group.metadata().column(i).column_descr_ptr();
     let per_second = seconds(&column).unwrap_or(1.0);
     let number = |v: f64| if per_second == 1.0 { v } else { v / per_second };
     let levels = column.max_def_level();
     let numbers = match group.get_column_reader(i).map_err(foreign)? {
         ColumnReader::BoolColumnReader(r) => {
-            read_all(r, levels, f64::NAN, |v| f64::from(u8::from(*v)))
+            read_all(r, levels, room, f64::NAN, |v| f64::from(u8::from(*v)))
         }
         ColumnReader::Int32ColumnReader(r) => {
-            read_all(r, levels, f64::NAN, |v| number(f64::from(*v)))
+            read_all(r, levels, room, f64::NAN, |v| number(f64::from(*v)))
         }
-        ColumnReader::Int64ColumnReader(r) => read_all(r, levels, f64::NAN, |v| number(*v as f64)),
-        ColumnReader::FloatColumnReader(r) => read_all(r, levels, f64::NAN, |v| f64::from(*v)),
-        ColumnReader::DoubleColumnReader(r) => read_all(r, levels, f64::NAN, |v| *v),
+        ColumnReader::Int64ColumnReader(r) => {
+            read_all(r, levels, room, f64::NAN, |v| number(*v as f64))
+        }
+        ColumnReader::FloatColumnReader(r) => {
+            read_all(r, levels, room, f64::NAN, |v| f64::from(*v))
+        }
+        ColumnReader::DoubleColumnReader(r) => read_all(r, levels, room, f64::NAN, |v| *v),
         ColumnReader::ByteArrayColumnReader(r) => {
             let text = |v: &ByteArray| String::from_utf8_lossy(v.data()).into_owned();
-            return Ok(Values::Names(read_all(r, levels, String::new(), text)?));
+            return Ok(Values::Names(read_all(
+                r,
+                levels,
+                room,
+                String::new(),
+                text,
+            )?));
         }
         ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
             unreachable!("other types were refused before")
@@ -214,9 +303,10 @@ fn values(group: &dyn RowGroupReader, i: usize) -> Result<Values, Fault> {
 }
 
 /// Every value of a column, `missing` where it is null.
-fn read_all<T: DataType, V: Clone>(
+fn read_all<T: DataType, V: Clone + Bulk>(
     mut reader: ColumnReaderImpl<T>,
     levels: i16,
+    room: &mut Room,
     missing: V,
     convert: impl Fn(&T::T) -> V,
 ) -> Result<Vec<V>, Fault> {
@@ -230,22 +320,30 @@ fn read_all<T: DataType, V: Clone>(
         if records == 0 {
             return Ok(all);
         }
-        match levels {
-            0 => all.extend(values.iter().map(&convert)),
-            _ => {
-                let mut there = values.iter();
-                for &level in &defined {
-                    let value = (level == levels).then(|| there.next()).flatten();
-                    all.push(value.map_or(missing.clone(), &convert));
-                }
-            }
+        if all.len() + records > room.rows {
+            return Err(damaged("a column is longer than its group of rows"));
+        }
+        // A column that is never null has no levels.
+        if levels == 0 {
+            defined.resize(values.len(), 0);
+        }
+        let mut there = values.iter();
+        for &level in &defined {
+            let value = (level == levels).then(|| there.next()).flatten();
+            let value = value.map_or(missing.clone(), &convert);
+            room.take(value.bytes())?;
+            all.push(value);
         }
     }
 }
 
 fn foreign(error: ParquetError) -> Fault {
+    damaged(&error.to_string())
+}
+
+fn damaged(reason: &str) -> Fault {
     Fault::Foreign {
         format: "Parquet",
-        reason: error.to_string(),
+        reason: reason.to_string(),
     }
 }

@@ -17,6 +17,7 @@ pub(super) static TSV: Format = Format {
     },
     extensions: &["tsv", "tsv.gz", "tab"],
     read: |path, options| text::read(path, options, Preference::Tab),
+    remarks: |_, _| Vec::new(),
     losses: |series| text::losses(series),
     write: Some(|series, extension, out| text::write(series, Delimiter::Tab, extension, out)),
 };

@@ -46,6 +46,25 @@ pub(super) fn choose(all: &[Variable], options: &ReadOptions) -> Result<usize, F
     }
 }
 
+/// Which of several tables is read, unless one was named.
+pub(super) fn remarks(all: &[Variable], options: &ReadOptions) -> Vec<String> {
+    let is_table = |variable: &&Variable| matches!(variable.kind, Ok([rows, _]) if rows > 0);
+    let tables = all.iter().filter(is_table).count();
+    match choose(all, options) {
+        Ok(chosen) if options.array.is_none() && tables > 1 => {
+            let read = describe(&all[chosen]);
+            let others = (all.iter().enumerate())
+                .filter(|(i, variable)| *i != chosen && is_table(variable))
+                .map(|(_, variable)| describe(variable));
+            let others = others.collect::<Vec<_>>().join(", ");
+            vec![format!(
+                "of several arrays {read} is read, which has the most rows; --array chooses another: {others}"
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// A table as a series with numbered columns.
 pub(super) fn series(array: Array, options: &ReadOptions) -> Result<Series, Fault> {
     let mut table = npy::table_of(array.columns, options)?;
@@ -84,6 +103,14 @@ mod tests {
         };
         assert_eq!(choose(&all, &ReadOptions::default()).unwrap(), 2);
         assert_eq!(choose(&all, &named("a")).unwrap(), 0);
+        assert_eq!(
+            remarks(&all, &ReadOptions::default()),
+            [
+                "of several arrays b (9 × 2) is read, which has the most rows; --array chooses another: a (5 × 2)"
+            ]
+        );
+        assert!(remarks(&all, &named("a")).is_empty());
+        assert!(remarks(&all[1..], &ReadOptions::default()).is_empty());
         let said = |name| choose(&all, &named(name)).unwrap_err().to_string();
         assert_eq!(said("s"), "array `s` is a struct, not a table of numbers");
         assert_eq!(said("c"), "no array is named `c`");

@@ -14,7 +14,6 @@ mod header;
 mod samples;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use attractor_core::catalogue::{Entry, Kind};
@@ -22,7 +21,7 @@ use attractor_core::series::{Series, Step};
 
 use super::roles::{Layout, Slot};
 use super::table::Table;
-use super::{Fault, Format, ReadOptions, open};
+use super::{Fault, Format, ReadOptions};
 use header::{Header, Signal};
 use samples::Samples;
 
@@ -42,6 +41,7 @@ Not read: records of several segments, several samples a frame, other formats.",
     },
     extensions: &["hea"],
     read,
+    remarks,
     losses: |_| Ok(Vec::new()),
     write: None,
 };
@@ -54,20 +54,25 @@ pub(super) fn is_signal_file(path: &Path) -> bool {
     is_signal && path.with_extension("hea").is_file()
 }
 
-/// No header of a record is longer.
-const LONGEST_HEADER: u64 = 1 << 20;
+/// The header and the signal files of the record that a file belongs to; none if it belongs to no record.
+pub(super) fn parts(path: &Path) -> Vec<PathBuf> {
+    let is_header = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("hea"));
+    if !is_header && !is_signal_file(path) {
+        return Vec::new();
+    }
+    let path = path.with_extension("hea");
+    let signals = Header::read(&path).map_or(Vec::new(), |header| header.signals);
+    let files = signals
+        .iter()
+        .flat_map(|signal| beside(&path, &signal.file));
+    files.chain([path.clone()]).collect()
+}
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let path = path.with_extension("hea");
-    let length = open(&path)?.metadata().map_err(Fault::from_io)?.len();
-    if length > LONGEST_HEADER {
-        return Err(Fault::HeaderLength {
-            claimed: length,
-            limit: LONGEST_HEADER,
-        });
-    }
-    let bytes = fs::read(&path).map_err(Fault::from_io)?;
-    let header = Header::parse(&String::from_utf8_lossy(&bytes))?;
+    let header = Header::read(&path)?;
     let titles: Vec<_> = header.signals.iter().map(Signal::title).collect();
     let layout = Layout::new(&titles, options)?;
     let samples = of_files(&header, &layout, &path)?;
@@ -80,14 +85,38 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     }
 }
 
-/// The samples of each signal that is used, by file.
-fn of_files(header: &Header, layout: &Layout, path: &Path) -> Result<Vec<Option<Samples>>, Fault> {
+/// Which files go on after the samples that the header claims.
+fn remarks(path: &Path, _: &ReadOptions) -> Vec<String> {
+    let path = path.with_extension("hea");
+    let Ok(header) = Header::read(&path) else {
+        return Vec::new();
+    };
+    let Some(claimed) = header.samples else {
+        return Vec::new();
+    };
+    let longer = |(name, group): (&str, Vec<usize>)| {
+        let file = beside(&path, name).ok()?;
+        let there = samples::surplus(&file, &header.signals[group[0]], group.len(), claimed)?;
+        Some(format!(
+            "{name} has {there} samples of each signal, the header says {claimed}: the others are not read"
+        ))
+    };
+    by_file(&header).into_iter().filter_map(longer).collect()
+}
+
+/// The numbers of the signals in each file.
+fn by_file(header: &Header) -> BTreeMap<&str, Vec<usize>> {
     let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, signal) in header.signals.iter().enumerate() {
         files.entry(&signal.file).or_default().push(i);
     }
+    files
+}
+
+/// The samples of each signal that is used, by file.
+fn of_files(header: &Header, layout: &Layout, path: &Path) -> Result<Vec<Option<Samples>>, Fault> {
     let mut samples = vec![None; header.signals.len()];
-    for (name, group) in files {
+    for (name, group) in by_file(header) {
         if group.iter().all(|&i| layout.slots[i] == Slot::Skip) {
             continue;
         }

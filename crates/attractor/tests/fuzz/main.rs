@@ -60,7 +60,7 @@ fn read_header(path: &Path, bytes: &[u8], options: &ReadOptions) {
 
 /// Reads a record whose samples are the input.
 fn read_samples(path: &Path, bytes: &[u8], options: &ReadOptions) {
-    fs::write(path.with_extension("hea"), seeds::HEADER).unwrap();
+    fs::write(path.with_extension("hea"), seeds::HEADER_WITHOUT_SUMS).unwrap();
     read(path, bytes, options);
 }
 

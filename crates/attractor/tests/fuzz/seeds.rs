@@ -18,7 +18,11 @@ use super::by_hand::{Edf, Signal, doubles, element, mat_header, matrix, ramp};
 
 /// The header of a record with both formats.
 pub(crate) const HEADER: &[u8] =
-    b"a 2 360 4\na.dat 212 200(100)/mV 12 0 300 0 0 MLII\na.dat 212 10/uV 12 50 60 0 0 lead 1\n";
+    b"a 2 360 4\na.dat 212 200(100)/mV 12 0 528 1570 0 MLII\na.dat 212 10/uV 12 50 852 1704 0 lead 1\n";
+
+/// The same without sums of samples, so that any samples will do.
+pub(crate) const HEADER_WITHOUT_SUMS: &[u8] =
+    b"a 2 360 4\na.dat 212 200(100)/mV 12 0\na.dat 212 10/uV 12 50\n";
 
 /// Its samples.
 pub(crate) const SAMPLES: &[u8] = &[

@@ -242,3 +242,18 @@ fn the_format_is_not_written() {
     );
     assert_eq!(error.hint().unwrap(), "write to a file that ends in .csv");
 }
+
+#[test]
+fn labels_that_come_twice_are_numbered() {
+    let mut edf = two();
+    edf.signals[1].label = "EEG Fpz".into();
+    let onsets: [&[u8]; 3] = [b"+0\x14\x14\0", b"+1\x14\x14\0", b"+2\x14\x14\0"];
+    edf.signals.insert(0, Signal::annotations(&onsets, 20));
+    edf.signals.push(Signal::annotations(&[&[][..]; 3], 20));
+    edf.signals.push(Signal::new("", ramp(3, 4)));
+    edf.reserved = "EDF+C";
+    let series = read(&edf).unwrap();
+    assert_eq!(names(&series), ["EEG Fpz", "EEG Fpz (2)", "x3"]);
+    let second = read_as("a.edf", &edf.bytes(), &channels(&["EEG Fpz (2)"])).unwrap();
+    assert_eq!(names(&second), ["EEG Fpz (2)"]);
+}

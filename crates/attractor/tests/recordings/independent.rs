@@ -105,12 +105,13 @@ fn parquet_that_cannot_be_read_says_why() {
         "a column of numbers expected, found BYTE_ARRAY in column 6 (`subject`)"
     );
     assert!(hint.contains("--trajectory"));
-    let (message, _) = said(format::read(
+    let (message, hint) = said(format::read(
         &data("pyarrow-zstd.parquet"),
         &channels(&["x"]),
     ));
-    assert!(message.to_lowercase().contains("zstd"), "{message}");
-    let (message, _) = said(read_as(
+    assert_eq!(message, "columns packed by zstd are not read");
+    assert!(hint.contains("compression=\"snappy\""), "{hint}");
+    let (message, hint) = said(read_as(
         "a.parquet",
         b"PAR1 is not enough PAR1",
         &ReadOptions::default(),
@@ -119,6 +120,27 @@ fn parquet_that_cannot_be_read_says_why() {
         message.starts_with("this is no Parquet file that can be read"),
         "{message}"
     );
+    assert!(hint.contains("to_parquet"), "{hint}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn nulls_without_end_are_refused() {
+    // Written byte by byte: a run of 2·10⁹ nulls of 8 bytes, with as many rows claimed, and with three.
+    for (name, expected) in [
+        (
+            "found/claimed-nulls.parquet",
+            "16000000000 bytes would unfold from 109",
+        ),
+        (
+            "found/hidden-nulls.parquet",
+            "this is no Parquet file that can be read: a column is longer than its group of rows",
+        ),
+    ] {
+        let (message, hint) = said(format::read(&data(name), &ReadOptions::default()));
+        assert!(message.starts_with(expected), "{message}");
+        assert!(!hint.is_empty());
+    }
 }
 
 #[test]

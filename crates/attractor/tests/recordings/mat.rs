@@ -117,7 +117,7 @@ fn damaged_files_are_told() {
     assert!(
         said(read(&huge))
             .0
-            .contains("bytes of array data expected, 1 found")
+            .contains("values expected by the dimensions of the array, 1 found")
     );
     let mut zlib = file(&[packed(&doubles("x", [3, 1], &[1.0, 2.0, 3.0]))]);
     zlib[140] ^= 0xff;

@@ -13,8 +13,8 @@ fn record(header: &str, samples: &[u8], by: &str) -> Result<Series, FormatError>
 const WORDS: &str = "\
 # a comment
 r 2 360/1000(0) 3 12:00:00 01/01/2020
-r.dat 16 200(100)/mV 12 0 300 0 0 MLII
-r.dat 16 10/uV 12 50 60 0 0 lead V5
+r.dat 16 200(100)/mV 12 0 300 -32368 0 MLII
+r.dat 16 10/uV 12 50 60 150 0 lead V5
 # another
 ";
 
@@ -57,6 +57,71 @@ fn packed_samples_and_defaults() {
         x_of(&series),
         [1.0, 0.0, -200.0 / 200.0, (-256.0 - 200.0) / 200.0]
     );
+}
+
+#[test]
+fn samples_that_do_not_add_up_are_refused() {
+    // 300 + 100 − 32768 as in the header, with and without a sign, and one more.
+    let samples = words(&[300, 60, 100, 50, i16::MIN, 40]);
+    let unsigned = WORDS.replace("-32368", "33168");
+    assert!(record(&unsigned, &samples, "r.hea").is_ok());
+    let wrong = WORDS.replace("-32368", "-32367");
+    let (message, hint) = said(record(&wrong, &samples, "r.hea"));
+    assert_eq!(
+        message,
+        "r.dat: signal `MLII` has the checksum 33168, 33169 expected"
+    );
+    assert!(hint.contains("download the record again"), "{hint}");
+    let word = WORDS.replace("-32368", "none");
+    let (message, hint) = said(record(&word, &samples, "r.hea"));
+    assert_eq!(message, "a number expected as checksum, found `none`");
+    assert!(hint.starts_with("the header is damaged"), "{hint}");
+}
+
+#[test]
+fn samples_beyond_those_claimed_are_left_out_with_a_remark() {
+    let folder = TempDir::new().unwrap();
+    let path = write(folder.path(), "r.hea", WORDS.as_bytes());
+    let samples = words(&[300, 60, 100, 50, i16::MIN, 40]);
+    let remarks = |more: &[i16]| {
+        write(
+            folder.path(),
+            "r.dat",
+            &[&samples[..], &words(more)].concat(),
+        );
+        let series = format::read(&path, &ReadOptions::default()).unwrap();
+        assert_eq!(series.total_len(), 3);
+        format::remarks(&path, &ReadOptions::default())
+    };
+    assert!(remarks(&[]).is_empty());
+    assert_eq!(
+        remarks(&[7, 7, 7, 7]),
+        ["r.dat has 5 samples of each signal, the header says 3: the others are not read"]
+    );
+    // Three numbers of 12 bits end within three bytes, which may be written whole.
+    write(folder.path(), "r.hea", b"r 1 360 3\nr.dat 212\n");
+    for (bytes, expected) in [(5, 0), (6, 0), (9, 1)] {
+        write(folder.path(), "r.dat", &vec![1; bytes]);
+        let remarks = format::remarks(&path, &ReadOptions::default());
+        assert_eq!(remarks.len(), expected, "{bytes} bytes: {remarks:?}");
+    }
+}
+
+#[test]
+fn a_record_is_all_of_its_files() {
+    let folder = TempDir::new().unwrap();
+    let header = "r 3\nr.dat 16\ns.dat 16\n../t.dat 16\n";
+    write(folder.path(), "r.hea", header.as_bytes());
+    write(folder.path(), "r.dat", b"");
+    for named in ["r.hea", "r.dat"] {
+        let mut files = format::files_of(&folder.path().join(named));
+        files.sort();
+        files.dedup();
+        let expected = ["r.dat", "r.hea", "s.dat"].map(|name| folder.path().join(name));
+        assert_eq!(files, expected);
+    }
+    let table = folder.path().join("s.dat");
+    assert_eq!(format::files_of(&table), [table]);
 }
 
 #[test]

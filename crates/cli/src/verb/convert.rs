@@ -8,7 +8,6 @@ use attractor::Error;
 use attractor::format;
 use attractor::inspect::count;
 use attractor::series::Series;
-use attractor::store;
 use clap::Args;
 
 use crate::reading::Reading;
@@ -30,7 +29,7 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        store::refuse_same(&self.source, &self.target)?;
+        format::refuse_same(&self.source, &self.target)?;
         format::refuse_unwritable(&self.target)?;
         let series = self.reading.read(&self.source)?;
         let lost = format::losses(&self.target, &series)?;

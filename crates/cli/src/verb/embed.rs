@@ -11,8 +11,8 @@ use attractor::Error;
 use attractor::embed::pecuzal::{Plan, Progress};
 use attractor::embedding::{self, Embedded, EmbeddingError, Method, Request};
 use attractor::experiment::threads;
+use attractor::format;
 use attractor::inspect::count;
-use attractor::{format, store};
 use clap::{Args, ValueEnum};
 
 use super::whole;
@@ -67,7 +67,7 @@ enum MethodWord {
 
 impl Embed {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        store::refuse_same(&self.recording, &self.states)?;
+        format::refuse_same(&self.recording, &self.states)?;
         format::refuse_unwritable(&self.states)?;
         let request = self.request()?;
         let series = self.reading.read(&self.recording)?;

@@ -38,6 +38,9 @@ pub(crate) struct Generate {
 
 impl Generate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        if let (Some(data), Some(path)) = (&self.data, &self.out) {
+            format::refuse_same(data, path)?;
+        }
         let run = Run::open(&self.model)?;
         let data = self.data.as_ref();
         let data = data

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::experiment::{DataSource, Origin, Raw, threads};
-use attractor::format;
 use attractor::line_search::{Group, LineSearch, Point, SCORES, groups, strengths, write};
 use attractor::measure::summary::Summary;
 use attractor::train::{Control, Epoch, State};
@@ -16,7 +15,7 @@ use serde_json::json;
 use super::train::flags::Flags;
 use super::{assignment, whole};
 use crate::interrupt::Interrupt;
-use crate::reading::Reading;
+use crate::reading::{Reading, read};
 use crate::table;
 
 /// Train with many strengths of forcing, and see which reconstructs best
@@ -63,11 +62,8 @@ impl Search {
             options: self.reading.options_over(Default::default()),
             ..DataSource::default()
         };
-        let recording = format::read(&data.path, &data.options)?;
-        let test = self
-            .test
-            .as_ref()
-            .map(|path| format::read(path, &data.options));
+        let recording = read(&data.path, &data.options)?;
+        let test = self.test.as_ref().map(|path| read(path, &data.options));
         let test = test.transpose()?;
         let search = LineSearch {
             settings: self.settings(),

@@ -9,6 +9,7 @@ use attractor::experiment::threads;
 use attractor::exponent::Method;
 use attractor::figure::{self, Figure, FigureFormat, KINDS, Kind, Request, Units};
 use attractor::inspect::figure as in_figures;
+use attractor::run::Run;
 use attractor::{Error, recording_exponent, store};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -84,8 +85,7 @@ impl Plot {
         FigureFormat::of(path)?;
         store::refuse_unwritable(path)?;
         let figure = kind.draw(&self.request())?;
-        let read: Vec<PathBuf> = self.runs.iter().chain(&self.data).cloned().collect();
-        let files = figure.write(path, &read)?;
+        let files = figure.write(path, &self.read())?;
         match self.json {
             true => writeln!(out, "{:#}", document(kind, &figure, &files))?,
             false => write_numbers(&figure, out)?,
@@ -111,6 +111,13 @@ impl Plot {
             false => write_kinds(out)?,
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The files that the figure is drawn from, with the recordings of the runs.
+    fn read(&self) -> Vec<PathBuf> {
+        let named = self.runs.iter().chain(&self.data).cloned();
+        let trained_on = self.runs.iter().filter_map(|run| Run::recording(run));
+        named.chain(trained_on).collect()
     }
 
     fn request(&self) -> Request {

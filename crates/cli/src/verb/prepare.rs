@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::format;
 use attractor::inspect::count;
-use attractor::pipeline::{Pipeline, Step};
-use attractor::store;
+use attractor::pipeline::{Pipeline, PipelineError};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::reading::Reading;
@@ -33,17 +32,18 @@ pub(crate) struct Prepare {
 
 impl Prepare {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        store::refuse_same(&self.source, &self.target)?;
+        format::refuse_same(&self.source, &self.target)?;
         format::refuse_unwritable(&self.target)?;
+        let pipeline = self.steps.pipeline()?;
         let series = self.reading.read(&self.source)?;
-        let (prepared, fitted) = self.steps.0.fit(&series)?;
+        let (prepared, fitted) = pipeline.fit(&series)?;
         let lost = format::losses(&self.target, &prepared)?;
         format::write(&self.target, &prepared)?;
         let mut notes = io::stderr().lock();
         if !lost.is_empty() {
             writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
         }
-        if fitted != self.steps.0 {
+        if fitted != pipeline && !fitted.is_empty() {
             writeln!(notes, "note: the same for other data is: {fitted}")?;
         }
         writeln!(
@@ -51,16 +51,24 @@ impl Prepare {
             "wrote {}, {} after {}: {}",
             count(prepared.total_len(), "row"),
             count(prepared.dim_obs(), "channel"),
-            count(self.steps.0.steps.len(), "step"),
+            count(pipeline.steps.len(), "step"),
             self.target.display()
         )?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The steps, in the order typed.
+/// The steps as texts, in the order typed.
 #[derive(Debug, Clone, Default)]
-struct Steps(Pipeline);
+struct Steps(Vec<String>);
+
+impl Steps {
+    fn pipeline(&self) -> Result<Pipeline, Error> {
+        let steps = self.0.iter().map(|text| Ok(text.parse()?));
+        let steps = steps.collect::<Result<_, PipelineError>>()?;
+        Ok(Pipeline { steps })
+    }
+}
 
 /// A step's word, what it takes, and what it does.
 const WORDS: [(&str, &str, &str); 9] = [
@@ -120,24 +128,15 @@ impl Args for Steps {
 
 impl FromArgMatches for Steps {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Steps, clap::Error> {
-        let mut found: Vec<(usize, Step)> = Vec::new();
+        let mut found: Vec<(usize, String)> = Vec::new();
         for (word, _, _) in &WORDS {
             let texts = matches.get_many::<String>(word).into_iter().flatten();
             let places = matches.indices_of(word).into_iter().flatten();
-            for (place, text) in places.zip(texts) {
-                let step = format!("{word} {text}").parse();
-                let step = step.map_err(|error: attractor::pipeline::PipelineError| {
-                    clap::Error::raw(
-                        clap::error::ErrorKind::ValueValidation,
-                        format!("{error}\n"),
-                    )
-                })?;
-                found.push((place, step));
-            }
+            let steps = texts.map(|text| format!("{word} {text}").trim_end().to_string());
+            found.extend(places.zip(steps));
         }
         found.sort_by_key(|(place, _)| *place);
-        let steps = found.into_iter().map(|(_, step)| step).collect();
-        Ok(Steps(Pipeline { steps }))
+        Ok(Steps(found.into_iter().map(|(_, step)| step).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -18,7 +18,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::assignment;
-use crate::reading::Reading;
+use crate::reading::{Reading, tell_remarks};
 use flags::Flags;
 use progress::Progress;
 
@@ -63,6 +63,7 @@ impl Train {
         let data = self.data_source(file)?;
         let folder = RunFolder::check(&self.out)?;
         let (series, pipeline) = data.read()?;
+        tell_remarks(&data.path, &data.options)?;
         let resolved = experiment
             .resolve(&series)
             .map_err(|error| error.of_file(&data.path))?

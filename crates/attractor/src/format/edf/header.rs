@@ -6,6 +6,7 @@ use attractor_core::series::Channel;
 
 use super::super::Fault;
 use super::super::text::title::Title;
+use super::super::unique::unique;
 
 /// Bytes of the fixed header, and of the header of each signal.
 const BLOCK: usize = 256;
@@ -246,8 +247,19 @@ impl Fields {
             });
             offset += 2 * samples;
         }
-        Ok(signals)
+        Ok(named(signals))
     }
+}
+
+/// Measured signals without a label, or with one that is taken, are called by their number.
+fn named(mut signals: Vec<Signal>) -> Vec<Signal> {
+    let measured = |signal: &&mut Signal| !signal.is_annotation;
+    let labels = signals.iter_mut().filter(measured);
+    let labels = unique(labels.map(|signal| signal.label.clone()));
+    for (signal, label) in signals.iter_mut().filter(measured).zip(labels) {
+        signal.label = label;
+    }
+    signals
 }
 
 fn refuse_short(what: &'static str, expected: u64, found: u64) -> Result<(), Fault> {

@@ -170,8 +170,7 @@ impl Stored<'_> {
         let elements = dims.copied().try_fold(1, u64::checked_mul);
         match elements {
             Some(elements) if elements == values.len() as u64 => Ok(values),
-            _ => Err(Fault::Truncated {
-                what: "array data",
+            _ => Err(Fault::Values {
                 expected: elements.unwrap_or(u64::MAX),
                 found: values.len() as u64,
             }),

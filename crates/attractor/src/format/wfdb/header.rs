@@ -1,9 +1,13 @@
 //! The header of a WFDB record: lines of words; `#` opens a comment.
 
+use std::fs;
+use std::path::Path;
+
 use attractor_core::series::Channel;
 
-use super::super::Fault;
 use super::super::text::title::Title;
+use super::super::unique::unique;
+use super::super::{Fault, open};
 
 /// What a record says of itself.
 #[derive(Debug, Clone)]
@@ -25,6 +29,8 @@ pub(super) struct Signal {
     pub(super) storage: Storage,
     /// Bytes before the first sample.
     pub(super) offset: u64,
+    /// The sum of its samples in 16 bits, if that is said.
+    pub(super) checksum: Option<u16>,
     name: String,
     unit: String,
     gain: f64,
@@ -46,12 +52,26 @@ const USUAL_GAIN: f64 = 200.0;
 /// The rate where none is said.
 const USUAL_RATE: f64 = 250.0;
 
+/// No header is longer, in bytes.
+const LONGEST: u64 = 1 << 20;
+
 /// Most signals that a record may have.
 const MOST_SIGNALS: usize = 10_000;
 
 impl Header {
+    /// Reads the file of a header.
+    pub(super) fn read(path: &Path) -> Result<Header, Fault> {
+        let length = open(path)?.metadata().map_err(Fault::from_io)?.len();
+        if length > LONGEST {
+            let expected = format!("at most {LONGEST} bytes");
+            return Err(wrong("size of the header", &expected, &length.to_string()));
+        }
+        let bytes = fs::read(path).map_err(Fault::from_io)?;
+        Header::parse(&String::from_utf8_lossy(&bytes))
+    }
+
     /// Understands the text of a header.
-    pub(super) fn parse(text: &str) -> Result<Header, Fault> {
+    fn parse(text: &str) -> Result<Header, Fault> {
         let mut lines = text
             .lines()
             .map(str::trim)
@@ -124,12 +144,16 @@ fn signal(line: &str) -> Result<Signal, Fault> {
     let _bits = words.next();
     let zero: f64 = number("ADC zero", words.next().unwrap_or("0"))?;
     let (gain, baseline, unit) = self::scale(scale, zero)?;
-    // First value, checksum and block size.
-    let name = words.skip(3).collect::<Vec<_>>().join(" ");
+    let _first = words.next();
+    let checksum = words.next().map(|word| number::<i64>("checksum", word));
+    let _block = words.next();
+    let name = words.collect::<Vec<_>>().join(" ");
     Ok(Signal {
         file,
         storage,
         offset,
+        // Programs write it with or without a sign.
+        checksum: checksum.transpose()?.map(|sum| sum as u16),
         name,
         unit,
         gain,
@@ -162,13 +186,9 @@ fn scale(word: &str, zero: f64) -> Result<(f64, f64, String), Fault> {
 
 /// Signals without a name, or with one that is taken, are called by their number.
 fn named(mut signals: Vec<Signal>) -> Vec<Signal> {
-    for i in 0..signals.len() {
-        let taken = signals[..i].iter().any(|s| s.name == signals[i].name);
-        match (signals[i].name.as_str(), taken) {
-            ("", _) => signals[i].name = format!("x{}", i + 1),
-            (name, true) => signals[i].name = format!("{name} ({})", i + 1),
-            _ => {}
-        }
+    let names = unique(signals.iter().map(|signal| signal.name.clone()));
+    for (signal, name) in signals.iter_mut().zip(names) {
+        signal.name = name;
     }
     signals
 }
@@ -192,6 +212,8 @@ impl Finite for f64 {
 }
 
 impl Finite for u64 {}
+
+impl Finite for i64 {}
 
 impl Finite for usize {}
 

@@ -9,6 +9,14 @@ use super::header::{Signal, Storage};
 /// The samples of a signal; none where a value is missing.
 pub(super) type Samples = Vec<Option<i16>>;
 
+/// How many samples of each signal a file has, where these are more than claimed.
+pub(super) fn surplus(path: &Path, first: &Signal, signals: usize, claimed: u64) -> Option<u64> {
+    let length = open(path).ok()?.metadata().ok()?.len();
+    let (bytes, signals) = (length.saturating_sub(first.offset), signals as u64);
+    let needed = first.storage.padded(claimed.saturating_mul(signals));
+    (bytes > needed).then(|| first.storage.count(bytes) / signals)
+}
+
 /// Reads the samples of all signals of a file.
 pub(super) fn read(
     path: &Path,
@@ -49,7 +57,25 @@ pub(super) fn read(
     {
         columns[i % signals.len()].push(sample);
     }
+    for (signal, column) in signals.iter().zip(&columns) {
+        check_sum(signal, column)?;
+    }
     Ok(columns)
+}
+
+/// Refuses samples whose sum in 16 bits is not that of the header; a missing value counts as the number that stands for it.
+fn check_sum(signal: &Signal, samples: &Samples) -> Result<(), Fault> {
+    let missing = signal.storage.missing();
+    let numbers = samples.iter().map(|sample| sample.unwrap_or(missing));
+    let found = numbers.fold(0, |sum: u16, number| sum.wrapping_add(number as u16));
+    match signal.checksum {
+        Some(expected) if expected != found => Err(Fault::Checksum {
+            signal: signal.title().channel.name,
+            expected,
+            found,
+        }),
+        _ => Ok(()),
+    }
 }
 
 impl Storage {
@@ -66,6 +92,22 @@ impl Storage {
         match self {
             Storage::Words => samples.saturating_mul(2),
             Storage::Packed => samples.saturating_mul(3).div_ceil(2),
+        }
+    }
+
+    /// How many bytes hold these samples, where the last two of a pair are written together.
+    fn padded(self, samples: u64) -> u64 {
+        match self {
+            Storage::Words => self.bytes(samples),
+            Storage::Packed => samples.div_ceil(2).saturating_mul(3),
+        }
+    }
+
+    /// The number that stands for a missing value.
+    fn missing(self) -> i16 {
+        match self {
+            Storage::Words => i16::MIN,
+            Storage::Packed => -2048,
         }
     }
 

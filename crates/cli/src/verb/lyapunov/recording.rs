@@ -9,7 +9,7 @@ use attractor::experiment::threads;
 use attractor::exponent::{Curve, Distance, Method};
 use attractor::inspect::{count, figure};
 use attractor::recording_exponent::{Found, Request, of_recording};
-use attractor::{Error, format, store};
+use attractor::{Error, format};
 use clap::{Args, ValueEnum};
 
 use super::super::embed::rows;
@@ -103,7 +103,7 @@ impl RecordingFlags {
 
     fn find(&self, path: &Path) -> Result<Found, Error> {
         if let Some(curves) = &self.curves {
-            store::refuse_same(path, curves)?;
+            format::refuse_same(path, curves)?;
             format::refuse_unwritable(curves)?;
         }
         let series = self.reading.read(path)?;

@@ -1,0 +1,34 @@
+//! Names of channels where a file gives one twice or none: the third signal is `EEG (3)` if there is an `EEG` before it, and
+//! `x3` without a name.
+
+/// The names, each of them once.
+pub(super) fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut taken: Vec<String> = Vec::new();
+    for (number, name) in (1..).zip(names) {
+        let name = match name.is_empty() {
+            true => format!("x{number}"),
+            false => name,
+        };
+        let numbered = (number..).map(|number| format!("{name} ({number})"));
+        let free = [name.clone()].into_iter().chain(numbered);
+        let free = free.into_iter().find(|name| !taken.contains(name));
+        taken.push(free.expect("there are more numbers than names"));
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_there_once() {
+        let named = |names: &[&str]| unique(names.iter().map(|name| name.to_string()));
+        assert_eq!(
+            named(&["EEG", "EEG", "", "EOG"]),
+            ["EEG", "EEG (2)", "x3", "EOG"]
+        );
+        assert_eq!(named(&["a (3)", "a", "a"]), ["a (3)", "a", "a (4)"]);
+        assert_eq!(named(&["a", "a", "a (2)"]), ["a", "a (2)", "a (2) (3)"]);
+    }
+}
