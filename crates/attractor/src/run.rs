@@ -285,7 +285,7 @@ impl Run {
         let (file, data) = Run::experiment(path)?;
         let (recording, _) = data.read().ok()?;
         // A file that has changed since holds other data.
-        let outcome: Value = fs::read_to_string(folder.join(OUTCOME))
+        let outcome: Value = fs::read_to_string(Run::folder_of(path)?.join(OUTCOME))
             .ok()
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default();
@@ -308,14 +308,19 @@ impl Run {
 
     /// The stored experiment of a run, and its recording.
     fn experiment(path: &Path) -> Option<(ExperimentFile, DataSource)> {
-        let folder = match path.file_name() {
-            Some(name) if name == MODEL || name == LAST => path.parent()?,
-            _ => path,
-        };
+        let folder = Run::folder_of(path)?;
         let config = folder.join(EXPERIMENT);
         let file = ExperimentFile::read(&config).ok()?;
         let data = file.data.clone()?.found_from(&config).ok()?;
         Some((file, data))
+    }
+
+    /// The folder of a run, or of the run of a model file in it.
+    fn folder_of(path: &Path) -> Option<&Path> {
+        match path.file_name() {
+            Some(name) if name == MODEL || name == LAST => path.parent(),
+            _ => Some(path),
+        }
     }
 }
 
