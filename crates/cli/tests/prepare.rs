@@ -203,6 +203,11 @@ fn an_experiment_prepares_and_new_data_pass_the_same_way() {
         .map(|v| v.parse().unwrap())
         .collect();
     assert!(first[1].abs() < 3.0, "{orbit}");
+}
+
+#[test]
+fn a_wrong_step_of_an_experiment_is_told_with_its_line() {
+    let folder = folder();
     for text in [
         "prepare = ['smoth gaussian:2']\ndata = 'a.csv'\n",
         "[data]\npath = 'a.csv'\nprepare = ['smoth gaussian:2']\n",

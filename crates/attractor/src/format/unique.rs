@@ -10,8 +10,8 @@ pub(super) fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
             false => name,
         };
         let numbered = (number..).map(|number| format!("{name} ({number})"));
-        let free = [name.clone()].into_iter().chain(numbered);
-        let free = free.into_iter().find(|name| !taken.contains(name));
+        let mut all = [name.clone()].into_iter().chain(numbered);
+        let free = all.find(|name| !taken.contains(name));
         taken.push(free.expect("there are more numbers than names"));
     }
     taken

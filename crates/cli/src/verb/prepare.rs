@@ -64,7 +64,7 @@ struct Steps(Vec<String>);
 
 impl Steps {
     fn pipeline(&self) -> Result<Pipeline, Error> {
-        let steps = self.0.iter().map(|text| Ok(text.parse()?));
+        let steps = self.0.iter().map(|text| text.parse());
         let steps = steps.collect::<Result<_, PipelineError>>()?;
         Ok(Pipeline { steps })
     }
