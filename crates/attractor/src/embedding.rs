@@ -7,8 +7,10 @@ use attractor_core::embed::columns::Columns;
 use attractor_core::embed::mutual_information::MutualInformation;
 use attractor_core::embed::pecuzal::{self, Candidate, Curve, Cycle, End, Pecuzal, Plan, Progress};
 use attractor_core::embed::{
-    Coordinate, EmbedError, coordinate_name, embed_series, first_delay, suggested_theiler,
+    Coordinate, DelayRule, EmbedError, coordinate_name, delay_rule, embed_series, first_delay,
+    suggested_theiler,
 };
+use attractor_core::inspect::count;
 use attractor_core::measure::Rows;
 use attractor_core::series::Series;
 use serde_json::{Value, json};
@@ -76,6 +78,8 @@ pub enum Found {
     Pecuzal(Pecuzal),
     /// By mutual information and false neighbours.
     Delay {
+        /// What decided on the delay.
+        rule: DelayRule,
         /// The mutual information by delay.
         information: MutualInformation,
         /// False neighbours by dimension; none where the dimension was given.
@@ -92,6 +96,12 @@ pub enum EmbeddingError {
         /// Its name.
         name: String,
     },
+    /// A channel's squares are not finite, or 0 though it varies.
+    #[error("squares of channel `{name}` overflow or vanish")]
+    Squares {
+        /// Its name.
+        name: String,
+    },
     /// One channel is needed.
     #[error("one channel is needed, found {found}")]
     SeveralChannels {
@@ -104,6 +114,12 @@ pub enum EmbeddingError {
         /// Its name.
         name: String,
     },
+    /// A region of the fit that no row is in.
+    #[error("--fit ends beyond the recording of {}", count(*rows, "row"))]
+    FitBeyond {
+        /// Rows of the recording.
+        rows: usize,
+    },
     /// A flag that says nothing about what was named.
     #[error("{flag} does not act on {what}")]
     Flag {
@@ -112,9 +128,12 @@ pub enum EmbeddingError {
         /// What was named.
         what: &'static str,
     },
-    /// The values allow none.
+    /// The values allow no embedding.
     #[error(transparent)]
     Values(#[from] EmbedError),
+    /// The values allow no search for an exponent.
+    #[error(transparent)]
+    Exponent(EmbedError),
 }
 
 impl EmbeddingError {
@@ -124,6 +143,13 @@ impl EmbeddingError {
             EmbeddingError::Constant { .. } => {
                 Some("choose the channels that vary with --channels".to_string())
             }
+            EmbeddingError::Squares { .. } => {
+                Some("give the data in other units, or standardise them".to_string())
+            }
+            EmbeddingError::FitBeyond { .. } => Some(
+                "fit a region in units of time within the recording, or leave --fit out"
+                    .to_string(),
+            ),
             EmbeddingError::SeveralChannels { .. } => {
                 Some("choose one with --channels".to_string())
             }
@@ -131,7 +157,14 @@ impl EmbeddingError {
                 Some("`attractor lyapunov FILE --curves FILE` writes what was fitted".to_string())
             }
             EmbeddingError::Flag { .. } => Some("leave it out".to_string()),
-            EmbeddingError::Values(error) => error.hint(),
+            EmbeddingError::Exponent(EmbedError::TooShort { .. }) => Some(
+                "record longer, or lower --delay, --dims, --theiler or the end of --fit"
+                    .to_string(),
+            ),
+            EmbeddingError::Exponent(EmbedError::NoMinimum { .. }) => {
+                Some("give --delay".to_string())
+            }
+            EmbeddingError::Values(error) | EmbeddingError::Exponent(error) => error.hint(),
         }
     }
 }
@@ -143,9 +176,13 @@ pub(crate) fn columns(series: &Series) -> Result<Columns, EmbeddingError> {
         let (needed, found) = (2, 0);
         return Err(EmbedError::TooShort { needed, found }.into());
     }
+    let name = |channel: usize| series.channels()[channel].name.clone();
     Columns::new(Rows::new(x, series.dim_obs())).map_err(|error| match error {
         EmbedError::Constant { channel } => EmbeddingError::Constant {
-            name: series.channels()[channel].name.clone(),
+            name: name(channel),
+        },
+        EmbedError::Squares { channel } => EmbeddingError::Squares {
+            name: name(channel),
         },
         error => error.into(),
     })
@@ -220,6 +257,7 @@ fn by_delay(columns: &Columns, request: &Request, theiler: usize) -> Result<Way,
         .or_else(|| neighbours.as_ref()?.dim())
         .ok_or(EmbedError::NoDimension { dims: MAX_DIM })?;
     let found = Found::Delay {
+        rule: delay_rule(columns, 0),
         information: MutualInformation::new(columns.channel(0), lags),
         cao: neighbours,
     };
@@ -251,7 +289,11 @@ impl Embedded {
             },
             "delay": match &self.found {
                 Found::Pecuzal(_) => Value::Null,
-                Found::Delay { information, cao } => json!({
+                Found::Delay { rule, information, cao } => json!({
+                    "rule": match rule {
+                        DelayRule::Uncorrelated => "uncorrelated",
+                        DelayRule::FirstMinimum => "first-minimum",
+                    },
                     "mutual_information": information.bits,
                     "bins": information.bins,
                     "e1": cao.as_ref().map(|cao| &cao.e1),

@@ -122,6 +122,14 @@ pub enum ExperimentError {
     /// The interval of sparse forcing cannot be found from the data.
     #[error("no automatic interval of sparse forcing: {0}")]
     Interval(EmbeddingError),
+    /// The interval of sparse forcing that was found from the data leaves a window without forcing.
+    #[error("the predictability time of the data, {}, is not shorter than the window of {window}: nothing would be forced", count(*rows, "row"))]
+    IntervalBeyondWindow {
+        /// The predictability time in rows.
+        rows: usize,
+        /// The window.
+        window: usize,
+    },
     /// A file of settings is not TOML, or a value is a list.
     #[error("{reason} (line {line} of {})", path.display())]
     File {
@@ -268,6 +276,10 @@ impl ExperimentError {
                 None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
             }),
             ExperimentError::Interval(_) => Some("give the steps with `--interval`, without `--set interval-from=data`".into()),
+            ExperimentError::IntervalBeyondWindow { rows, .. } => Some(format!(
+                "use `--window {}` or more, or give the steps with `--interval`, without `--set interval-from=data`",
+                rows + 1
+            )),
             ExperimentError::Architecture(error) => error.hint(),
             ExperimentError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
                 0 | 1 => None,
@@ -404,6 +416,10 @@ impl Experiment {
             return Ok(self);
         }
         let rows = recording_exponent::predictability(series).map_err(ExperimentError::Interval)?;
+        let window = self.settings.integer("window");
+        if rows >= window {
+            return Err(ExperimentError::IntervalBeyondWindow { rows, window });
+        }
         let found = self.with("interval", &rows.to_string());
         Ok(found.with("interval-from", "setting"))
     }

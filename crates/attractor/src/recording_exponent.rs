@@ -59,6 +59,14 @@ pub struct Found {
 
 /// The largest exponent of a recording of one channel, from its longest stretch without a gap or a missing value.
 pub fn of_recording(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
+    find(series, request).map_err(|error| match error {
+        // What can be done about them are other flags than those of an embedding.
+        EmbeddingError::Values(error) => EmbeddingError::Exponent(error),
+        error => error,
+    })
+}
+
+fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
     if series.dim_obs() > 1 {
         let found = series.dim_obs();
         return Err(EmbeddingError::SeveralChannels { found });
@@ -112,6 +120,8 @@ fn first_channel(series: &Series) -> Result<Series, EmbeddingError> {
 }
 
 fn plan(columns: &Columns, request: &Request, dt: f64) -> Result<Plan, EmbeddingError> {
+    let fit = request.fit.as_ref();
+    let fit = fit.map(|fit| region(fit, dt, columns.len())).transpose()?;
     let lags = LAGS.min(columns.len().saturating_sub(2) / 2);
     let delay = match request.delay {
         Some(delay) => delay,
@@ -122,8 +132,6 @@ fn plan(columns: &Columns, request: &Request, dt: f64) -> Result<Plan, Embedding
         Some(dims) => dims.clone(),
         None => dims(columns, delay, theiler, request.threads)?,
     };
-    // Far beyond any recording, where it is refused, and far below where whole numbers end.
-    let row = |time: &f64| (time / dt).round().min(1e12) as usize;
     let by_method = match request.method {
         Method::Kantz => Distance::Euclidean,
         Method::Rosenstein => Distance::First,
@@ -135,12 +143,22 @@ fn plan(columns: &Columns, request: &Request, dt: f64) -> Result<Plan, Embedding
         dims,
         delay,
         theiler,
-        fit: request
-            .fit
-            .as_ref()
-            .map(|fit| row(fit.start())..=row(fit.end())),
+        fit,
         threads: request.threads,
     })
+}
+
+/// The rows of a region in units of time.
+fn region(
+    fit: &RangeInclusive<f64>,
+    dt: f64,
+    rows: usize,
+) -> Result<RangeInclusive<usize>, EmbeddingError> {
+    let row = |time: &f64| (time / dt).round();
+    match row(fit.end()) < rows as f64 {
+        true => Ok(row(fit.start()) as usize..=row(fit.end()) as usize),
+        false => Err(EmbeddingError::FitBeyond { rows }),
+    }
 }
 
 /// From the dimension that false neighbours need, or 2, four more.

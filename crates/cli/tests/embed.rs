@@ -121,9 +121,64 @@ fn one_delay_comes_with_its_dimension_or_takes_a_given_one() {
     );
     let (out, _) = said(folder.path(), embed, 0);
     assert!(
-        out.contains("first minimum") && out.contains("no false neighbours"),
+        out.contains("taken: first minimum") && out.contains("no false neighbours"),
         "{out}"
     );
+}
+
+#[test]
+fn the_delay_of_a_map_is_told_with_its_rule() {
+    let folder = TempDir::new().unwrap();
+    said(
+        folder.path(),
+        "simulate henon --steps 2000 --out henon.csv",
+        0,
+    );
+    let embed = "embed henon.csv states.csv --channels x --method delay";
+    let found = document(folder.path(), embed, 0);
+    assert_eq!((delays(&found), &found["theiler"]), (vec![0, 1], &1.into()));
+    assert_eq!(found["delay"]["rule"], "uncorrelated");
+    let (out, _) = said(folder.path(), embed, 0);
+    let taken: Vec<&str> = out.lines().filter(|line| line.contains("taken")).collect();
+    assert_eq!(taken.len(), 1, "{out}");
+    assert!(
+        taken[0].trim_start().starts_with("1 ") && taken[0].contains("below 1/e within a row"),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_is_not_chaotic_has_no_exponent() {
+    let folder = TempDir::new().unwrap();
+    let series: [(&str, fn(f64) -> f64); 3] = [
+        ("sine.csv", |t| (0.1 * t).sin()),
+        ("torus.csv", |t| {
+            (0.1 * t).sin() + (0.1 * 2f64.sqrt() * t).sin()
+        }),
+        ("line.csv", |t| t),
+    ];
+    for (name, x) in series {
+        let values = (0..2500).map(|t| x(f64::from(t)).to_string());
+        write(folder.path(), name, values);
+        let found = document(folder.path(), &format!("lyapunov {name}"), 0);
+        assert_eq!(found["exponent"]["per_row"], Value::Null, "{name}");
+        assert_eq!(found["predictability"], Value::Null, "{name}");
+    }
+    let (out, _) = said(folder.path(), "lyapunov sine.csv", 0);
+    assert!(out.contains("no curve has a straight region"), "{out}");
+}
+
+#[test]
+fn an_interval_from_data_that_no_window_reaches_is_refused() {
+    let folder = lorenz(4000);
+    // ln 2/λ is 77 rows (λ = 0.0091 a row).
+    let train = "train lorenz.csv --out run --epochs 1 --batches-per-epoch 2 --forcing stf --set interval-from=data";
+    let (_, complaint) = said(folder.path(), &format!("{train} --window 30"), 2);
+    assert!(
+        complaint.contains("nothing would be forced") && complaint.contains("use `--window "),
+        "{complaint}"
+    );
+    said(folder.path(), &format!("{train} --window 200"), 0);
 }
 
 #[test]
@@ -155,9 +210,10 @@ fn a_recording_has_an_exponent_with_its_curves() {
         0,
     );
     assert!(
-        out.contains("1 to 6") && out.contains("predictability time"),
+        out.contains("1 to 6") && out.contains("(spread over dimensions) per unit of time"),
         "{out}"
     );
+    assert!(out.contains("predictability time"), "{out}");
     // Noise has no straight region: a result, and null.
     let noise = std::iter::successors(Some(1u64), |s| Some(s * 16_807 % 2_147_483_647));
     write(
@@ -183,7 +239,7 @@ fn missing_rows_are_left_out_and_said_so() {
 }
 
 /// What is asked, and what is part of the answer.
-const MISTAKES: [(&str, &str); 16] = [
+const MISTAKES: &[(&str, &str)] = &[
     ("embed flat.csv out.csv", "channel `x` is constant"),
     (
         "embed lorenz.csv out.csv --max-delay 400",
@@ -230,8 +286,38 @@ const MISTAKES: [(&str, &str); 16] = [
     ),
     (
         "lyapunov lorenz.csv --channels x --fit 1:1e300",
-        "expected A:B",
+        "--fit ends beyond the recording of 300 rows",
     ),
+    (
+        "lyapunov lorenz.csv --channels x --fit 0:1e9",
+        "--fit ends beyond the recording of 300 rows",
+    ),
+    (
+        "lyapunov lorenz.csv --channels x --fit 3:1",
+        "the first smaller",
+    ),
+    (
+        "lyapunov lorenz.csv --channels x --delay 200",
+        "lower --delay, --dims, --theiler or the end of --fit",
+    ),
+    (
+        "embed lorenz.csv out.csv --channels x --method delay --max-delay 3",
+        "raise --max-delay, or let `--method pecuzal` find the delays",
+    ),
+    (
+        "embed huge.csv out.csv",
+        "squares of channel `x` overflow or vanish",
+    ),
+    (
+        "embed tiny.csv out.csv --method delay",
+        "squares of channel `x` overflow or vanish",
+    ),
+    (
+        "lyapunov tiny.csv",
+        "squares of channel `x` overflow or vanish",
+    ),
+    ("embed row.csv out.csv", "needed, found 1"),
+    ("lyapunov row.csv", "needed, found 1"),
     ("lyapunov none.csv", "none.csv"),
 ];
 
@@ -239,6 +325,10 @@ const MISTAKES: [(&str, &str); 16] = [
 fn mistakes_are_told_and_nothing_is_written() {
     let folder = lorenz(300);
     write(folder.path(), "flat.csv", (0..300).map(|_| "4".to_string()));
+    let sine = |scale: f64| (0..300).map(move |t| (scale * f64::from(t).sin()).to_string());
+    write(folder.path(), "huge.csv", sine(1e300));
+    write(folder.path(), "tiny.csv", sine(1e-310));
+    write(folder.path(), "row.csv", ["4".to_string()].into_iter());
     for (arguments, expected) in MISTAKES {
         let (out, complaint) = said(folder.path(), arguments, 2);
         assert!(

@@ -25,7 +25,7 @@ mod uzal;
 use crate::inspect::count;
 use columns::Columns;
 
-pub use delay::{first_delay, suggested_theiler};
+pub use delay::{DelayRule, delay_rule, first_delay, suggested_theiler};
 pub use series::{coordinate_name, embed_series};
 
 /// A delayed channel.
@@ -50,6 +50,12 @@ pub enum EmbedError {
     /// A channel does not change.
     #[error("channel {} is constant", channel + 1)]
     Constant {
+        /// The channel, from 0.
+        channel: usize,
+    },
+    /// A channel's squares are not finite, or 0 though it varies.
+    #[error("squares of channel {} overflow or vanish", channel + 1)]
+    Squares {
         /// The channel, from 0.
         channel: usize,
     },
@@ -81,10 +87,13 @@ impl EmbedError {
         Some(
             match self {
                 EmbedError::Constant { .. } => "choose the channels that vary with --channels",
+                EmbedError::Squares { .. } => "give the data in other units, or standardise them",
                 EmbedError::TooShort { .. } => {
-                    "record longer, or lower --max-delay, --theiler or --dims"
+                    "record longer, or lower --max-delay, --theiler or, with `--method delay`, --dims"
                 }
-                EmbedError::NoMinimum { .. } => "give the delay, or raise --max-delay",
+                EmbedError::NoMinimum { .. } => {
+                    "raise --max-delay, or let `--method pecuzal` find the delays"
+                }
                 EmbedError::NoDimension { .. } => {
                     "give --dims; noise has no dimension, and smoothing may help"
                 }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! S(k) is the mean logarithm of the distance of neighbours after k steps, by the method of Rosenstein et al. (1993) or of Kantz
-//! (1994), in delay vectors of several dimensions; λ is the mean over dimensions and its error their standard deviation. At
-//! first distances turn into the fastest growing direction, at last they are as large as the attractor; the straight
+//! (1994), in delay vectors of several dimensions; λ is the mean over dimensions and its error their standard deviation, which
+//! does not contain the errors that all dimensions share. At first distances turn into the fastest growing direction, at last they are as large as the attractor; the straight
 //! region between is found by itself or given. The predictability time is ln 2/λ.
 
 mod divergence;
@@ -67,7 +67,7 @@ pub struct Exponent {
     pub curves: Vec<Curve>,
     /// λ per row, the mean over dimensions that have a fit; none if no dimension has.
     pub per_row: Option<f64>,
-    /// Standard deviation over dimensions; none for fewer than two.
+    /// Spread over dimensions, their standard deviation; none for fewer than two.
     pub error: Option<f64>,
 }
 
@@ -138,7 +138,7 @@ fn curve(columns: &Columns, dim: usize, plan: &Plan) -> Curve {
     };
     let fit = match &plan.fit {
         Some(region) => fit::line(&values, region.clone()),
-        None => fit::straight_region(&values),
+        None => fit::straight_region(&values, plan.delay),
     };
     Curve { dim, values, fit }
 }

@@ -15,7 +15,7 @@ use attractor_core::embed::cao::{CaoPlan, cao};
 use attractor_core::embed::columns::Columns;
 use attractor_core::embed::mutual_information::MutualInformation;
 use attractor_core::embed::pecuzal::{Curve, End, Horizons, Pecuzal, Plan, pecuzal};
-use attractor_core::embed::{Coordinate, EmbedError, first_delay};
+use attractor_core::embed::{Coordinate, DelayRule, EmbedError, delay_rule, first_delay};
 use attractor_core::exponent::{self, Distance, Exponent, Method, exponent};
 use attractor_core::measure::Rows;
 use serde_json::Value;
@@ -245,6 +245,8 @@ fn what_cannot_be_embedded_is_refused() {
     let refused = pecuzal(&short, &Plan::default(), &mut |_| {}).unwrap_err();
     assert!(matches!(refused, EmbedError::TooShort { found: 100, .. }));
     assert!(first_delay(&short, 0, 80).is_err());
+    let one_row = columns(&[3.0]).unwrap_err();
+    assert!(matches!(one_row, EmbedError::TooShort { found: 1, .. }));
     let straight: Vec<f64> = (0..500).map(f64::from).collect();
     let line = columns(&straight).unwrap();
     // What never comes back has no neighbours but in time: there may be an embedding or none, but never a panic.
@@ -257,6 +259,19 @@ fn what_cannot_be_embedded_is_refused() {
         exponent(&short, &plan),
         Err(EmbedError::TooShort { .. })
     ));
+}
+
+#[test]
+fn maps_have_the_delay_1_and_flows_a_minimum() {
+    let columns = |x: &[f64]| Columns::new(Rows::new(x, 1)).unwrap();
+    // The autocorrelation of the Hénon map after one step is −0.30; of Lorenz-63 after 0.01 it is 0.998.
+    let map = columns(&channel(&henon(2000), 2, 0));
+    assert_eq!(delay_rule(&map, 0), DelayRule::Uncorrelated);
+    assert_eq!(first_delay(&map, 0, 20), Ok(1));
+    let flow = columns(&channel(&lorenz(4000), 3, 0));
+    assert_eq!(delay_rule(&flow, 0), DelayRule::FirstMinimum);
+    let minimum = MutualInformation::new(flow.channel(0), 100).first_minimum();
+    assert_eq!(first_delay(&flow, 0, 100).ok(), minimum);
 }
 
 #[test]
@@ -278,6 +293,8 @@ fn cao_finds_the_dimensions_of_the_literature() {
     let noise = dim(&noise(5000), 1);
     assert!(noise.looks_random(), "{noise:?}");
     assert!(!dim(&channel(&henon(5000), 2, 0), 1).looks_random());
+    // Beyond 20,000 points every few of them stand for all.
+    assert_eq!(dim(&channel(&henon(50_000), 2, 0), 1).dim(), Some(2));
 }
 
 fn plan_of(method: Method, delay: usize) -> exponent::Plan {
@@ -358,6 +375,31 @@ fn noise_has_no_straight_region() {
         (None, None),
         "{found:?}"
     );
+}
+
+#[test]
+fn what_repeats_or_never_returns_has_no_exponent() {
+    let times = || (0..4000).map(f64::from);
+    // One frequency; two whose ratio is the golden mean; no return at all. None of them is chaotic: λ = 0.
+    let golden = (1.0 + 5f64.sqrt()) / 2.0;
+    let series: [(&str, usize, Vec<f64>); 3] = [
+        ("sine", 16, times().map(|t| (0.1 * t).sin()).collect()),
+        (
+            "torus",
+            13,
+            times()
+                .map(|t| (0.1 * t).sin() + 0.5 * (0.1 * golden * t).sin())
+                .collect(),
+        ),
+        ("line", 1, times().collect()),
+    ];
+    for (name, delay, x) in &series {
+        for method in [Method::Rosenstein, Method::Kantz] {
+            let found = largest(x, &plan_of(method, *delay));
+            assert_eq!(found.per_row, None, "{name} by {method:?}");
+            assert_eq!(found.predictability(), None, "{name} by {method:?}");
+        }
+    }
 }
 
 /// The scalar series behind the paper's ECG: its files hold s(t + τ) for τ = 0, 20, 68, 55, 10, one column after the other in f64.

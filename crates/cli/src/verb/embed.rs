@@ -37,7 +37,7 @@ pub(crate) struct Embed {
     /// Largest delay in rows [default: 50, for `--method delay` 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = delay)]
     max_delay: Option<usize>,
-    /// Points at most so many rows apart are no neighbours [default: the first minimum of the mutual information]
+    /// Points at most so many rows apart are no neighbours [default: the delay of `--method delay`, the largest over channels]
     #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = rows)]
     theiler: Option<usize>,
     /// By how much a further coordinate must lower L for PECUZAL to take it [default: 0.05]
@@ -61,7 +61,7 @@ pub(crate) struct Embed {
 enum MethodWord {
     /// PECUZAL: unequal delays of one or several channels, as many as lower the L-statistic
     Pecuzal,
-    /// Multiples of one delay of one channel: the first minimum of its mutual information
+    /// Multiples of one delay of one channel: 1 for uncorrelated rows, else the first minimum of its mutual information
     Delay,
 }
 

@@ -24,7 +24,7 @@ pub(super) use system::rows;
 /// map per step, with standard errors from twenty parts of the orbit. The exit code is 1 if the orbit diverges.
 ///
 /// Recording: the slope of the mean logarithm of the distance of neighbours, where it is straight, in delay vectors of several
-/// dimensions, with the standard deviation over them; then the predictability time ln 2/λ.
+/// dimensions, with their spread over dimensions (a standard deviation); then the predictability time ln 2/λ.
 #[derive(Debug, Args)]
 pub(crate) struct Lyapunov {
     /// Name of the system, or a file

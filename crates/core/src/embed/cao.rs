@@ -7,7 +7,8 @@
 //! ```
 //!
 //! in the maximum norm, where n is the nearest neighbour of t in d dimensions. E₁ stops changing, near 1, where neighbours are no
-//! longer false. E₂ is 1 for every d if the future does not depend on the past.
+//! longer false. E₂ is 1 for every d if the future does not depend on the past. The means are over at most 20,000 points t, evenly
+//! spaced; n is the nearest of all.
 
 use super::columns::Columns;
 use super::neighbours::{Metric, Tree};
@@ -38,6 +39,9 @@ pub struct Cao {
     pub e2: Vec<f64>,
 }
 
+/// Points that means are over, at most.
+const REFERENCES: usize = 20_000;
+
 /// E₁ has stopped changing where it is above the first number and changes by less than the second from there on.
 const SATURATED: (f64, f64) = (0.8, 0.1);
 
@@ -47,9 +51,10 @@ const RANDOM: f64 = 0.1;
 impl Cao {
     /// The dimension from which on E₁ is above 0.8 and changes by less than 0.1; none if there is no such.
     pub fn dim(&self) -> Option<usize> {
-        let changes =
-            |pair: &[f64]| pair[0] < SATURATED.0 || (pair[1] - pair[0]).abs() >= SATURATED.1;
-        let last = self.e1.windows(2).rposition(changes);
+        let (least, change) = SATURATED;
+        // What is not a number has not stopped changing.
+        let stays = |pair: &[f64]| pair[0] >= least && (pair[1] - pair[0]).abs() < change;
+        let last = self.e1.windows(2).rposition(|pair| !stays(pair));
         let dim = last.map_or(1, |i| i + 2);
         (dim < self.e1.len()).then_some(dim)
     }
@@ -86,10 +91,12 @@ fn mean(columns: &Columns, plan: &CaoPlan, dim: usize) -> [f64; 2] {
     let vectors = delay_vectors(columns, &coordinates, n);
     let tree = Tree::new(&vectors, dim, Metric::Maximum);
     let ahead = &columns.channel(plan.channel)[dim * plan.delay..];
-    let sums = sum_blocks(in_blocks(n, plan.threads, |points| {
+    let references = n.min(REFERENCES);
+    let reference = |i: usize| i * n / references;
+    let sums = sum_blocks(in_blocks(references, plan.threads, |points| {
         let mut search = tree.search(plan.theiler);
         let mut sums = vec![0.0; 3];
-        for t in points {
+        for t in points.map(reference) {
             let nearest = search.nearest(&vectors[t * dim..][..dim], t, 1).first();
             if let Some(near) = nearest.filter(|near| near.distance > 0.0) {
                 let gap = (ahead[t] - ahead[near.index]).abs();
@@ -101,4 +108,30 @@ fn mean(columns: &Columns, plan: &CaoPlan, dim: usize) -> [f64; 2] {
         sums
     }));
     [sums[0] / sums[2], sums[1] / sums[2]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(e1: &[f64]) -> Cao {
+        Cao {
+            e1: e1.to_vec(),
+            e2: vec![1.0; e1.len()],
+        }
+    }
+
+    #[test]
+    fn the_dimension_is_where_e1_stops_changing() {
+        assert_eq!(of(&[0.1, 0.5, 0.9, 0.95, 0.97]).dim(), Some(3));
+        assert_eq!(of(&[0.9, 0.92, 0.91]).dim(), Some(1));
+        assert_eq!(of(&[0.1, 0.2, 0.3, 0.4]).dim(), None);
+    }
+
+    #[test]
+    fn what_is_no_number_has_not_stopped() {
+        assert_eq!(of(&[f64::NAN; 5]).dim(), None);
+        assert_eq!(of(&[0.1, 0.9, 0.95, f64::NAN]).dim(), None);
+        assert_eq!(of(&[f64::NAN, 0.9, 0.95, 0.96]).dim(), Some(2));
+    }
 }

@@ -15,6 +15,10 @@ pub(super) const PADDING: usize = 8;
 /// Seed of the spreading; the same data always give the same delays.
 const SEED: u64 = 0;
 
+/// The largest value, and the least extent, whose squares, summed over ten million rows, are numbers: (2·10¹⁵⁰)² 10⁷ < 1.8·10³⁰⁸,
+/// and (10⁻¹⁵⁰)² > 2.3·10⁻³⁰⁸.
+const SQUARED: (f64, f64) = (1e150, 1e-150);
+
 /// Channels of equal length, ready for the search of delays.
 #[derive(Debug, Clone)]
 pub struct Columns {
@@ -27,6 +31,10 @@ pub struct Columns {
 impl Columns {
     /// Prepares complete rows.
     pub fn new(rows: Rows<'_>) -> Result<Columns, EmbedError> {
+        if rows.len() < 2 {
+            let (needed, found) = (2, rows.len());
+            return Err(EmbedError::TooShort { needed, found });
+        }
         let mut rng = Rng::new(SEED, Stream::MonteCarlo);
         let mut columns = Columns {
             len: rows.len(),
@@ -34,6 +42,9 @@ impl Columns {
             spread: 0,
         };
         for channel in 0..rows.dim() {
+            if !has_squares(rows.column(channel)) {
+                return Err(EmbedError::Squares { channel });
+            }
             let (mean, sd) = mean_and_sd(rows.column(channel));
             // A constant has a spread of rounding errors.
             if sd.is_nan() || sd <= 1e-14 * mean.abs() {
@@ -76,6 +87,15 @@ impl Columns {
     pub(super) fn padded(&self, channel: usize) -> &[f64] {
         &self.padded[channel]
     }
+}
+
+/// Whether squares of values, and of their distances from the mean, neither overflow nor vanish. Those of a constant may.
+fn has_squares(x: impl Iterator<Item = f64>) -> bool {
+    let (low, high) = x.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+        (low.min(x), high.max(x))
+    });
+    let (largest, least) = SQUARED;
+    low.abs().max(high.abs()) <= largest && (low == high || high - low >= least)
 }
 
 /// Spreads the values that occur more than once, and counts them.
@@ -137,5 +157,32 @@ mod tests {
         let x: Vec<f64> = (0..100).flat_map(|t| [f64::from(t), 0.1]).collect();
         let refused = Columns::new(Rows::new(&x, 2)).unwrap_err();
         assert_eq!(refused, EmbedError::Constant { channel: 1 });
+    }
+
+    #[test]
+    fn values_without_squares_are_refused_and_those_near_the_limits_not() {
+        let scaled = |scale: f64| {
+            let x: Vec<f64> = (0..100)
+                .flat_map(|t| [f64::from(t), scale * (0.3 * f64::from(t)).sin()])
+                .collect();
+            Columns::new(Rows::new(&x, 2)).map(|columns| columns.channel(1).to_vec())
+        };
+        for scale in [1e300, 1e200, 1e-200, 1e-310] {
+            assert_eq!(scaled(scale), Err(EmbedError::Squares { channel: 1 }));
+        }
+        let expected = scaled(1.0).unwrap();
+        for scale in [1e149, 1e-149] {
+            // Standardised, they are the same but for rounding: some hundred operations of 2⁻⁵³.
+            let found = scaled(scale).unwrap();
+            let pairs = found.iter().zip(&expected);
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-13));
+        }
+    }
+
+    #[test]
+    fn one_row_is_too_short_not_constant() {
+        let refused = Columns::new(Rows::new(&[1.0, 2.0], 2)).unwrap_err();
+        let (needed, found) = (2, 1);
+        assert_eq!(refused, EmbedError::TooShort { needed, found });
     }
 }

@@ -7,6 +7,24 @@ use super::mutual_information::MutualInformation;
 use crate::measure::Rows;
 use crate::measure::autocorrelation::autocorrelation;
 
+/// What decides on the delay of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DelayRule {
+    /// The autocorrelation falls below 1/e within a row: the delay is 1.
+    Uncorrelated,
+    /// The first minimum of the mutual information.
+    FirstMinimum,
+}
+
+/// What decides on the delay of a channel of at least two rows.
+pub fn delay_rule(columns: &Columns, channel: usize) -> DelayRule {
+    let x = Rows::new(columns.channel(channel), 1);
+    match autocorrelation(x, 1)[0][1] < (-1.0f64).exp() {
+        true => DelayRule::Uncorrelated,
+        false => DelayRule::FirstMinimum,
+    }
+}
+
 /// The delay that suits a channel, at most `lags`.
 pub fn first_delay(columns: &Columns, channel: usize, lags: usize) -> Result<usize, EmbedError> {
     let x = columns.channel(channel);
@@ -15,13 +33,13 @@ pub fn first_delay(columns: &Columns, channel: usize, lags: usize) -> Result<usi
         let found = x.len();
         return Err(EmbedError::TooShort { needed, found });
     }
-    if autocorrelation(Rows::new(x, 1), 1)[0][1] < (-1.0f64).exp() {
-        return Ok(1);
+    match delay_rule(columns, channel) {
+        DelayRule::Uncorrelated => Ok(1),
+        DelayRule::FirstMinimum => {
+            let minimum = MutualInformation::new(x, lags).first_minimum();
+            minimum.ok_or(EmbedError::NoMinimum { lags })
+        }
     }
-    let information = MutualInformation::new(x, lags);
-    information
-        .first_minimum()
-        .ok_or(EmbedError::NoMinimum { lags })
 }
 
 /// A Theiler window for all channels: the largest of their delays; `lags` for a channel that has none.

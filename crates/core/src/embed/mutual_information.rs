@@ -33,8 +33,10 @@ impl MutualInformation {
         let bin = |v: &f64| ends.partition_point(|end| end < v).min(ends.len() - 1);
         let places: Vec<usize> = x.iter().map(bin).collect();
         let counts = Counts::new(&places[..n], ends.len());
+        let mut joint = vec![0; ends.len() * ends.len()];
+        let bits = |lag: usize| counts.bits(&places, lag, &mut joint);
         MutualInformation {
-            bits: (1..=lags).map(|lag| counts.bits(&places, lag)).collect(),
+            bits: (1..=lags).map(bits).collect(),
             bins: ends.len(),
         }
     }
@@ -100,9 +102,10 @@ impl Counts {
         }
     }
 
-    fn bits(&self, places: &[usize], lag: usize) -> f64 {
+    /// I(lag); `joint` is working memory of bins × bins.
+    fn bits(&self, places: &[usize], lag: usize, joint: &mut [u32]) -> f64 {
         let bins = self.b.len();
-        let mut joint = vec![0u32; bins * bins];
+        joint.fill(0);
         let pairs = places[..self.rows].iter().zip(&places[lag..]);
         pairs.for_each(|(i, j)| joint[i * bins + j] += 1);
         let n = self.rows as f64;

@@ -3,7 +3,12 @@
 //! Of all regions a … b the one with the largest rise is taken whose points lie within a tolerance of their line, in root mean
 //! square and in parts of the rise. The tolerance grows from 0.5 % to 2 % until such a region has half of the curve's whole
 //! rise, then to 4 % for a third of it: short pieces of any curve are straight. Else there is no straight region.
+//!
+//! These measures are relative, and by them a level curve has a region too. So a region also rises by at least ln 2, since λ is
+//! how fast distances double, and spans at least one delay: between two of the values that neighbours were chosen by, their
+//! distance bulges.
 
+use std::f64::consts::LN_2;
 use std::ops::RangeInclusive;
 
 /// A line through a region of a curve.
@@ -22,8 +27,11 @@ pub struct Fit {
 /// Tolerances in parts of the rise, each with the least share of the whole rise that a region must have.
 const ATTEMPTS: [(f64, f64); 4] = [(0.005, 0.5), (0.01, 0.5), (0.02, 0.5), (0.04, 1.0 / 3.0)];
 
-/// Fewest steps of a region.
+/// Fewest steps of a region, also where a delay is shorter.
 const SHORTEST: usize = 4;
+
+/// The least rise of a region: distances double.
+const LEAST_RISE: f64 = LN_2;
 
 /// Regions begin and end at so many places, at most.
 const PLACES: usize = 400;
@@ -34,20 +42,21 @@ impl Fit {
     }
 }
 
-/// The straight region of a curve; none if there is no such.
-pub(super) fn straight_region(curve: &[f64]) -> Option<Fit> {
+/// The straight region of a curve of vectors with a delay; none if there is no such.
+pub(super) fn straight_region(curve: &[f64], delay: usize) -> Option<Fit> {
     let sums = Sums::new(curve)?;
     let whole = curve.iter().copied().fold(f64::MIN, f64::max) - curve[0];
+    let shortest = delay.max(SHORTEST);
     let stride = curve.len().div_ceil(PLACES);
     let places = || (0..curve.len()).step_by(stride);
     let regions = places().flat_map(|a| {
         places()
-            .filter(move |b| *b >= a + SHORTEST)
+            .filter(move |b| *b >= a + shortest)
             .map(move |b| a..=b)
     });
     let lines: Vec<Fit> = regions
         .map(|region| sums.line(region))
-        .filter(|line| line.rise() > 0.0)
+        .filter(|line| line.rise() >= LEAST_RISE)
         .collect();
     let longest = |(tolerance, share): (f64, f64)| {
         let straight = lines.iter().filter(|line| {
@@ -127,7 +136,7 @@ mod tests {
                 _ => 13.5,
             })
             .collect();
-        let fit = straight_region(&curve).unwrap();
+        let fit = straight_region(&curve, 1).unwrap();
         // Bends of one step at either end stay within the tolerance of 0.5 % of a rise of 11.
         assert!((fit.slope - 0.3).abs() < 0.003, "{fit:?}");
         assert!(fit.region.start().abs_diff(5) <= 1 && fit.region.end().abs_diff(40) <= 2);
@@ -148,12 +157,29 @@ mod tests {
 
     #[test]
     fn curves_without_a_straight_rise_have_no_region() {
-        let level = [1.0; 60];
-        assert!(straight_region(&level).is_none_or(|fit| fit.slope.abs() < 1e-12));
+        assert_eq!(straight_region(&[1.0; 60], 1), None);
         // A step is either level or a jump.
         let step: Vec<f64> = (0..60).map(|k| if k < 30 { 0.0 } else { 5.0 }).collect();
-        assert_eq!(straight_region(&step), None);
-        assert_eq!(straight_region(&[f64::NAN; 60]), None);
-        assert_eq!(straight_region(&[]), None);
+        assert_eq!(straight_region(&step, 1), None);
+        assert_eq!(straight_region(&[f64::NAN; 60], 1), None);
+        assert_eq!(straight_region(&[], 1), None);
+    }
+
+    #[test]
+    fn a_rise_below_a_doubling_or_within_a_delay_is_none() {
+        // A straight rise over 20 steps, then level.
+        let rising = |rise: f64| -> Vec<f64> {
+            (0..60)
+                .map(|k| rise * f64::from(k.min(20)) / 20.0)
+                .collect()
+        };
+        // A tenth less: within its tolerance a line may pass the bend, and be that little steeper at its end.
+        assert_eq!(straight_region(&rising(0.9 * LN_2), 1), None);
+        let fit = straight_region(&rising(1.01 * LN_2), 20).unwrap();
+        assert!(
+            (fit.slope / (1.01 * LN_2 / 20.0) - 1.0).abs() < 0.02,
+            "{fit:?}"
+        );
+        assert_eq!(straight_region(&rising(3.0), 30), None);
     }
 }

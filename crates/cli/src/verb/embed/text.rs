@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use attractor::embed::DelayRule;
 use attractor::embed::cao::Cao;
 use attractor::embed::mutual_information::MutualInformation;
 use attractor::embed::pecuzal::{Candidate, Curve, Cycle, End, Pecuzal};
@@ -21,8 +22,12 @@ pub(super) fn write(embedded: &Embedded, out: &mut dyn Write) -> io::Result<()> 
     )?;
     match &embedded.found {
         Found::Pecuzal(found) => write_cycles(embedded, found, out),
-        Found::Delay { information, cao } => {
-            write_information(information, out)?;
+        Found::Delay {
+            rule,
+            information,
+            cao,
+        } => {
+            write_information(*rule, information, out)?;
             cao.as_ref().map_or(Ok(()), |cao| write_cao(cao, out))
         }
     }
@@ -89,19 +94,22 @@ fn cycle_rows(embedded: &Embedded, number: usize, cycle: &Cycle) -> Vec<[String;
 /// Rows of the table of mutual information, at most.
 const ROWS: usize = 12;
 
-fn write_information(information: &MutualInformation, out: &mut dyn Write) -> io::Result<()> {
+fn write_information(
+    rule: DelayRule,
+    information: &MutualInformation,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let head = ["delay", "mutual information (bits)", ""].map(String::from);
-    let minimum = information.first_minimum();
+    let (taken, reason) = match rule {
+        DelayRule::Uncorrelated => (Some(1), "taken: autocorrelation below 1/e within a row"),
+        DelayRule::FirstMinimum => (information.first_minimum(), "taken: first minimum"),
+    };
     let stride = information.bits.len().div_ceil(ROWS);
     let shown = (1..)
         .zip(&information.bits)
-        .filter(|(delay, _)| delay % stride == 0 || *delay == 1 || Some(*delay) == minimum);
+        .filter(|(delay, _)| delay % stride == 0 || *delay == 1 || Some(*delay) == taken);
     let rows = shown.map(|(delay, bits)| {
-        let mark = if Some(delay) == minimum {
-            "first minimum"
-        } else {
-            ""
-        };
+        let mark = if Some(delay) == taken { reason } else { "" };
         [delay.to_string(), figure(*bits), mark.to_string()]
     });
     table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())

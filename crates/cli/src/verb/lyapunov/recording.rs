@@ -167,7 +167,9 @@ fn print(path: &Path, found: &Found, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out, "\nno curve has a straight region: no exponent")?;
         return Ok(());
     };
-    let error = error.map_or(String::new(), |error| format!(" ± {}", figure(error)));
+    let error = error.map_or(String::new(), |error| {
+        format!(" ± {} (spread over dimensions)", figure(error))
+    });
     writeln!(
         out,
         "\nlargest exponent {}{error} per unit of time, {} per row",
@@ -226,11 +228,11 @@ pub(in crate::verb) fn dims(text: &str) -> Result<RangeInclusive<usize>, String>
 pub(in crate::verb) fn region(text: &str) -> Result<RangeInclusive<f64>, String> {
     let number = |text: &str| {
         let number = text.trim().parse::<f64>().ok();
-        number.filter(|number| (0.0..1e9).contains(number))
+        number.filter(|number| number.is_finite() && *number >= 0.0)
     };
     let ends = text.split_once(':').map(|(a, b)| (number(a), number(b)));
     match ends {
         Some((Some(a), Some(b))) if a < b => Ok(a..=b),
-        _ => Err("expected A:B with two times, the first smaller".to_string()),
+        _ => Err("expected A:B with two times of at least 0, the first smaller".to_string()),
     }
 }
