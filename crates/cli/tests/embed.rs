@@ -147,10 +147,12 @@ fn the_delay_of_a_map_is_told_with_its_rule() {
     );
 }
 
+type Signal = fn(f64) -> f64;
+
 #[test]
 fn what_is_not_chaotic_has_no_exponent() {
     let folder = TempDir::new().unwrap();
-    let series: [(&str, fn(f64) -> f64); 3] = [
+    let series: [(&str, Signal); 3] = [
         ("sine.csv", |t| (0.1 * t).sin()),
         ("torus.csv", |t| {
             (0.1 * t).sin() + (0.1 * 2f64.sqrt() * t).sin()

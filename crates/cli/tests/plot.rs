@@ -351,7 +351,7 @@ fn mistakes_are_told_and_nothing_is_written() {
     wrong(
         "plot forecast r --steps 4000 --out OUT.svg",
         "4000 rows without a gap",
-        "up to 3000",
+        "there are 3000 rows",
     );
     wrong(
         "plot forecast r --width 5 --out OUT.svg",
