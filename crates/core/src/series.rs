@@ -4,6 +4,7 @@
 //! A missing value is NaN. A gap is a place between two rows of a trajectory where more time passed than Δt; rows
 //! between gaps form a *segment*, and nothing that assumes equal steps may cross its ends.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A recording.
@@ -377,16 +378,10 @@ impl Series {
         if !(self.step.dt > 0.0 && self.step.dt.is_finite()) {
             return Err(SeriesError::Step { dt: self.step.dt });
         }
-        let names: Vec<&str> = self
-            .channels
-            .iter()
-            .chain(&self.inputs)
-            .map(|c| c.name.as_str())
-            .collect();
-        if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-            return Err(SeriesError::DuplicateName {
-                name: names[i].to_string(),
-            });
+        let names = self.channels.iter().chain(&self.inputs).map(|c| &c.name);
+        let mut seen = HashSet::new();
+        if let Some(name) = names.into_iter().find(|name| !seen.insert(*name)) {
+            return Err(SeriesError::DuplicateName { name: name.clone() });
         }
         for i in 0..self.trajectories.len() {
             self.check_trajectory(i)?;

@@ -7,6 +7,8 @@
 //! 5. If no states were named, all other columns are, or those whose names match
 //!    the patterns given, except an untitled first one, which is a row count as some programs write it.
 
+use std::collections::HashMap;
+
 use attractor_core::series::Channel;
 use attractor_core::settings::nearest;
 
@@ -96,10 +98,9 @@ impl Layout {
 
     fn check_names(&self) -> Result<(), Fault> {
         let used = |&i: &usize| matches!(self.slots[i], Slot::State(_) | Slot::Input(_));
-        let columns: Vec<usize> = (0..self.slots.len()).filter(used).collect();
-        for (n, &second) in columns.iter().enumerate() {
-            let same = |&&first: &&usize| self.names[first] == self.names[second];
-            if let Some(first) = columns[..n].iter().find(same) {
+        let mut seen = HashMap::new();
+        for second in (0..self.slots.len()).filter(used) {
+            if let Some(first) = seen.insert(&self.names[second], second) {
                 return Err(Fault::SameName {
                     name: self.names[second].clone(),
                     first: first + 1,
@@ -256,16 +257,19 @@ impl<'a> Claims<'a> {
             name: name_of(i, self.titles),
             unit: self.titles[i].channel.unit.clone(),
         };
-        let place = |list: &[usize], i| {
-            let found = list.iter().position(|&other| other == i);
-            found.expect("a column with a role is in the list of that role")
-        };
+        // A column may be the first of millions: its place is looked up once for all.
+        let mut places = vec![0; self.titles.len()];
+        for list in [&self.states, &self.inputs] {
+            for (place, &i) in list.iter().enumerate() {
+                places[i] = place;
+            }
+        }
         let slot = |(i, role): (usize, &Option<Role>)| match role {
             None => Slot::Skip,
             Some(Role::Time) => Slot::Time,
             Some(Role::Trajectory) => Slot::Trajectory,
-            Some(Role::State) => Slot::State(place(&self.states, i)),
-            Some(Role::Input) => Slot::Input(place(&self.inputs, i)),
+            Some(Role::State) => Slot::State(places[i]),
+            Some(Role::Input) => Slot::Input(places[i]),
         };
         let time = self.roles.iter().position(|&role| role == Some(Role::Time));
         Layout {
