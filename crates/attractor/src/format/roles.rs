@@ -309,3 +309,24 @@ fn no_column(column: &Column, known: Vec<String>) -> Fault {
         known,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Comparing every pair of 400,000 names would take minutes: a file of 7 kB may claim as many columns.
+    #[test]
+    fn many_columns_are_named_in_one_pass() {
+        let columns = 400_000;
+        let titles = (1..=columns).map(|i| Title::named(format!("x{i}")));
+        let mut titles: Vec<Title> = titles.collect();
+        let layout = Layout::new(&titles, &ReadOptions::default()).unwrap();
+        assert!(layout.is_plain() && layout.channels.len() == columns);
+        titles[columns - 1] = Title::named("x7".to_string());
+        let twice = Layout::new(&titles, &ReadOptions::default()).err().unwrap();
+        assert_eq!(
+            twice.to_string(),
+            "columns 7 and 400000 are both named `x7`"
+        );
+    }
+}
