@@ -340,7 +340,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "best",
-        about: "What reconstructed the paper's recordings best: averages of parameters are judged too, every 50 epochs",
+        about: "Parameters and their averages are judged every 50 epochs, and the best become the model's",
         set: &[
             ("average", "0.999"),
             ("best-by", "both"),
