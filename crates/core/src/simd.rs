@@ -9,6 +9,7 @@
 //! The instruction set is chosen at run time ([`Isa`]); this module and its children are the only ones that name
 //! the vector crate.
 
+mod abreast;
 mod gram;
 mod lanes;
 mod matrices;
@@ -16,10 +17,11 @@ mod product;
 mod sparse;
 mod spectral;
 
+pub(crate) use abreast::Abreast;
 pub(crate) use gram::{
     Groups, Place, Rows, add_rows, gram, gram_diagonal, gram_symmetric, lane_sums, reduce,
 };
-pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16};
+pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Weight};
 pub(crate) use matrices::{Change, LaneMatrices};
 pub(crate) use product::{Packed, multiply, multiply_many};
 pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows};

@@ -1,13 +1,23 @@
 //! A hidden layer on lanes:  y = Σ_l out_l act_l(b_l + in_l · x), for L units with M weights in and M weights out.
 //!
 //! One routine serves the forward step (in = rows of W2, out = columns of W1) and the pull-back (the two
-//! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by. For larger M it
-//! runs in two products with the units' values in between, in the first-level cache.
+//! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by; where the layer is
+//! small, its weights stand in memory as whole vectors. For larger M it runs in two products with the units' values in
+//! between, in the first-level cache.
 
-use crate::simd::{Lanes, MOST_LATENT, Packed, Simd, SimdBase, SimdFloat, UnitRows, multiply};
+use crate::simd::{
+    GROUP, Lanes, Lanes8, MOST_LATENT, Packed, Simd, SimdBase, SimdFloat, UnitRows, Weight,
+    multiply,
+};
 
 /// Largest M whose x and y are kept in registers.
 const FUSED: usize = 6;
+
+/// Largest M whose weights may stand in memory as whole vectors.
+const SPREAD: usize = 3;
+
+/// Bytes that weights as whole vectors may take: half of a first-level cache of 32 KB.
+const SPREAD_BYTES: usize = 16 * 1024;
 
 /// The weights of a layer, both ways.
 #[derive(Debug, Clone)]
@@ -21,7 +31,12 @@ pub(super) struct Layer {
 #[derive(Debug, Clone)]
 enum Weights {
     /// W2 and W1ᵀ, a unit a row, L × M each.
-    Fused { w2: Vec<f32>, w1t: Vec<f32> },
+    Fused {
+        w2: Vec<f32>,
+        w1t: Vec<f32>,
+        /// The same as whole vectors, where the layer is small.
+        spread: Option<Box<Spread>>,
+    },
     /// W2 and W1 for the step, their transposes for the pull-back.
     Tiled {
         w2: Packed,
@@ -33,12 +48,46 @@ enum Weights {
     },
 }
 
+/// Weights in all eight lanes: a multiplication takes them from memory, without a broadcast before it.
+#[derive(Debug, Clone)]
+struct Spread {
+    bias: Vec<Lanes8>,
+    w2: Vec<Lanes8>,
+    w1t: Vec<Lanes8>,
+}
+
+impl Spread {
+    fn fitting(dim: usize, hidden: usize) -> Option<Box<Spread>> {
+        let vectors = (2 * dim + 1) * hidden;
+        let fits = dim <= SPREAD && vectors * size_of::<Lanes8>() <= SPREAD_BYTES;
+        fits.then(|| {
+            Box::new(Spread {
+                bias: vec![Lanes8::ZERO; hidden],
+                w2: vec![Lanes8::ZERO; dim * hidden],
+                w1t: vec![Lanes8::ZERO; dim * hidden],
+            })
+        })
+    }
+
+    fn fill(&mut self, bias: &[f32], w2: &[f32], w1t: &[f32]) {
+        for (to, from) in [
+            (&mut self.bias, bias),
+            (&mut self.w2, w2),
+            (&mut self.w1t, w1t),
+        ] {
+            let pairs = to.iter_mut().zip(from);
+            pairs.for_each(|(to, &from)| to.lanes_mut().fill(from));
+        }
+    }
+}
+
 impl Layer {
     pub(super) fn new(dim: usize, hidden: usize) -> Layer {
         let weights = if dim <= FUSED {
             Weights::Fused {
                 w2: vec![0.0; dim * hidden],
                 w1t: vec![0.0; dim * hidden],
+                spread: Spread::fitting(dim, hidden),
             }
         } else {
             let (tall, wide) = (Packed::new(hidden, dim), Packed::new(dim, hidden));
@@ -97,7 +146,11 @@ impl Layer {
             .enumerate()
             .for_each(|(l, b)| *b = bias(l));
         match &mut self.weights {
-            Weights::Fused { w2: rows, w1t } => {
+            Weights::Fused {
+                w2: rows,
+                w1t,
+                spread,
+            } => {
                 let dim = self.dim;
                 rows.iter_mut()
                     .enumerate()
@@ -105,6 +158,9 @@ impl Layer {
                 w1t.iter_mut()
                     .enumerate()
                     .for_each(|(i, v)| *v = w1(i % dim, i / dim));
+                if let Some(spread) = spread {
+                    spread.fill(&self.bias, rows, w1t);
+                }
             }
             Weights::Tiled {
                 w2: w2_rows,
@@ -136,13 +192,27 @@ impl Layer {
         ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
     ) {
         match &self.weights {
-            Weights::Fused { w2, w1t } => fused_any(
+            Weights::Fused {
+                spread: Some(spread),
+                ..
+            } if P::WIDTH == GROUP => fused_few(
+                simd,
+                (self.dim, &spread.w2, &spread.w1t),
+                z,
+                (&spread.bias, units),
+                #[inline(always)]
+                |bias| bias.spread::<S, P>(simd),
+                #[inline(always)]
+                |_, sum| act(sum),
+                ends,
+            ),
+            Weights::Fused { w2, w1t, .. } => fused_any(
                 simd,
                 (self.dim, w2, w1t),
                 z,
-                units,
+                (&self.bias, units),
                 #[inline(always)]
-                |l| P::Vector::splat(simd, self.bias[l]),
+                |bias| bias.spread::<S, P>(simd),
                 #[inline(always)]
                 |_, sum| act(sum),
                 ends,
@@ -200,15 +270,29 @@ impl Layer {
     ) {
         let g = &g[..self.hidden];
         match &self.weights {
-            Weights::Fused { w2, w1t } => fused_any(
+            Weights::Fused {
+                spread: Some(spread),
+                ..
+            } if P::WIDTH == GROUP => fused_few(
                 simd,
-                (self.dim, w1t, w2),
+                (self.dim, &spread.w1t, &spread.w2),
                 d,
-                q,
+                (g, q),
                 #[inline(always)]
                 |_| P::Vector::splat(simd, 0.0),
                 #[inline(always)]
-                |l, sum| gate(g[l].load(simd), sum),
+                |g, sum| gate(g.load(simd), sum),
+                ends,
+            ),
+            Weights::Fused { w2, w1t, .. } => fused_any(
+                simd,
+                (self.dim, w1t, w2),
+                d,
+                (g, q),
+                #[inline(always)]
+                |_| P::Vector::splat(simd, 0.0),
+                #[inline(always)]
+                |g, sum| gate(g.load(simd), sum),
                 ends,
             ),
             Weights::Tiled { w1t, w2t, .. } => tiled(
@@ -300,35 +384,57 @@ fn tiled<S: Simd, P: Lanes>(
     );
 }
 
+/// [`fused`] for every M that has scalar weights.
 #[inline(always)]
-fn fused_any<S: Simd, P: Lanes>(
+fn fused_any<S: Simd, P: Lanes, Q>(
     simd: S,
     (dim, input, output): (usize, &[f32], &[f32]),
     x: &[P],
-    units: &mut [P],
-    start: impl Fn(usize) -> P::Vector<S>,
-    act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    (beside, units): (&[Q], &mut [P]),
+    start: impl Fn(&Q) -> P::Vector<S>,
+    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
     ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
+    let (weights, units) = ((input, output), (beside, units));
     match dim {
-        1 => fused::<S, P, 1, 4>(simd, (input, output), x, units, start, act, ends),
-        2 => fused::<S, P, 2, 3>(simd, (input, output), x, units, start, act, ends),
-        3 => fused::<S, P, 3, 2>(simd, (input, output), x, units, start, act, ends),
-        4 => fused::<S, P, 4, 1>(simd, (input, output), x, units, start, act, ends),
-        5 => fused::<S, P, 5, 1>(simd, (input, output), x, units, start, act, ends),
-        _ => fused::<S, P, 6, 1>(simd, (input, output), x, units, start, act, ends),
+        1 => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
+        2 => fused::<S, P, _, _, 2, 3>(simd, weights, x, units, start, act, ends),
+        3 => fused::<S, P, _, _, 3, 2>(simd, weights, x, units, start, act, ends),
+        4 => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
+        5 => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
+        _ => fused::<S, P, _, _, 6, 1>(simd, weights, x, units, start, act, ends),
     }
 }
 
-/// The fused form for M = `M`, with `U` interleaved sums so that few of them do not wait for one another.
+/// [`fused`] for every M that may have weights as whole vectors.
 #[inline(always)]
-fn fused<S: Simd, P: Lanes, const M: usize, const U: usize>(
+fn fused_few<S: Simd, P: Lanes, Q>(
     simd: S,
-    (input, output): (&[f32], &[f32]),
+    (dim, input, output): (usize, &[Lanes8], &[Lanes8]),
     x: &[P],
-    units: &mut [P],
-    start: impl Fn(usize) -> P::Vector<S>,
-    act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    (beside, units): (&[Q], &mut [P]),
+    start: impl Fn(&Q) -> P::Vector<S>,
+    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
+    ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
+) {
+    let (weights, units) = ((input, output), (beside, units));
+    match dim {
+        1 => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
+        2 => fused::<S, P, _, _, 2, 3>(simd, weights, x, units, start, act, ends),
+        _ => fused::<S, P, _, _, SPREAD, 2>(simd, weights, x, units, start, act, ends),
+    }
+}
+
+/// The fused form for M = `M`, with `U` interleaved sums so that few of them do not wait for one another. Beside every
+/// unit stands what it starts from or is gated by.
+#[inline(always)]
+fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
+    simd: S,
+    (input, output): (&[W], &[W]),
+    x: &[P],
+    (beside, units): (&[Q], &mut [P]),
+    start: impl Fn(&Q) -> P::Vector<S>,
+    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
     mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     let x: [P::Vector<S>; M] = std::array::from_fn(
@@ -342,33 +448,31 @@ fn fused<S: Simd, P: Lanes, const M: usize, const U: usize>(
     let (input, output) = (input.as_chunks::<M>().0, output.as_chunks::<M>().0);
     let (input_chunks, input_rest) = input.as_chunks::<U>();
     let (output_chunks, output_rest) = output.as_chunks::<U>();
+    let (beside_chunks, beside_rest) = beside.as_chunks::<U>();
     let (unit_chunks, unit_rest) = units.as_chunks_mut::<U>();
-    let whole = U * unit_chunks.len();
-    for (i, ((input, output), units)) in input_chunks
+    for (((input, output), beside), units) in input_chunks
         .iter()
         .zip(output_chunks)
+        .zip(beside_chunks)
         .zip(unit_chunks)
-        .enumerate()
     {
         for u in 0..U {
-            let l = i * U + u;
-            let value = act(l, weigh::<S, P, M>(simd, start(l), &input[u], &x));
+            let sum = weigh::<S, P, W, M>(simd, start(&beside[u]), &input[u], &x);
+            let value = act(&beside[u], sum);
             units[u].store(value);
-            accumulate::<S, P, M>(simd, &output[u], value, &mut sums[u]);
+            accumulate::<S, P, W, M>(simd, &output[u], value, &mut sums[u]);
         }
     }
-    for (u, ((input, output), unit)) in input_rest
+    for (u, (((input, output), beside), unit)) in input_rest
         .iter()
         .zip(output_rest)
+        .zip(beside_rest)
         .zip(unit_rest)
         .enumerate()
     {
-        let value = act(
-            whole + u,
-            weigh::<S, P, M>(simd, start(whole + u), input, &x),
-        );
+        let value = act(beside, weigh::<S, P, W, M>(simd, start(beside), input, &x));
         unit.store(value);
-        accumulate::<S, P, M>(simd, output, value, &mut sums[u]);
+        accumulate::<S, P, W, M>(simd, output, value, &mut sums[u]);
     }
     for m in 0..M {
         let mut total = sums[0][m];
@@ -381,28 +485,28 @@ fn fused<S: Simd, P: Lanes, const M: usize, const U: usize>(
 
 /// start + Σ_m w_m x_m.
 #[inline(always)]
-fn weigh<S: Simd, P: Lanes, const M: usize>(
+fn weigh<S: Simd, P: Lanes, W: Weight, const M: usize>(
     simd: S,
     start: P::Vector<S>,
-    w: &[f32; M],
+    w: &[W; M],
     x: &[P::Vector<S>; M],
 ) -> P::Vector<S> {
     let mut sum = start;
     for m in 0..M {
-        sum = P::Vector::splat(simd, w[m]).mul_add(x[m], sum);
+        sum = w[m].spread::<S, P>(simd).mul_add(x[m], sum);
     }
     sum
 }
 
 /// sums_m += w_m value.
 #[inline(always)]
-fn accumulate<S: Simd, P: Lanes, const M: usize>(
+fn accumulate<S: Simd, P: Lanes, W: Weight, const M: usize>(
     simd: S,
-    w: &[f32; M],
+    w: &[W; M],
     value: P::Vector<S>,
     sums: &mut [P::Vector<S>; M],
 ) {
     for m in 0..M {
-        sums[m] = P::Vector::splat(simd, w[m]).mul_add(value, sums[m]);
+        sums[m] = w[m].spread::<S, P>(simd).mul_add(value, sums[m]);
     }
 }

@@ -120,7 +120,10 @@ impl Unit for Clipped {
 
     #[inline(always)]
     fn gate<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V, cotangent: V) -> V {
-        Self::is_open(simd, value).select(cotangent, V::splat(simd, 0.0))
+        // v − v² is zero in all its bits exactly where the unit is shut. Comparing bits spares the conversion of a mask.
+        let zero = V::Bits::splat(simd, 0);
+        let shut = (-value).mul_add(value, value).to_bits().simd_eq(zero);
+        V::from_bits(shut.select(zero, cotangent.to_bits()))
     }
 
     #[inline(always)]

@@ -83,7 +83,7 @@ pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: Rows<'_, P>, a: Rows<'_, P>, s
             let most = if short == 5 { 2 } else { 3 };
             let mut j = 0;
             while j < long {
-                let wide = if long - j >= most { most } else { 1 };
+                let wide = (long - j).min(most);
                 let mut i = 0;
                 while i < short {
                     i += match (short - i, wide) {
@@ -92,6 +92,10 @@ pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: Rows<'_, P>, a: Rows<'_, P>, s
                         (2, 3) => block::<S, P, 2, 3>(simd, (d, a), (i, j), sums),
                         (3, 3) => block::<S, P, 3, 3>(simd, (d, a), (i, j), sums),
                         (_, 3) => block::<S, P, 4, 3>(simd, (d, a), (i, j), sums),
+                        (1, 2) => block::<S, P, 1, 2>(simd, (d, a), (i, j), sums),
+                        (2, 2) => block::<S, P, 2, 2>(simd, (d, a), (i, j), sums),
+                        (3, 2) => block::<S, P, 3, 2>(simd, (d, a), (i, j), sums),
+                        (_, 2) => block::<S, P, 4, 2>(simd, (d, a), (i, j), sums),
                         (1, _) => block::<S, P, 1, 1>(simd, (d, a), (i, j), sums),
                         (2, _) => block::<S, P, 2, 1>(simd, (d, a), (i, j), sums),
                         (3, _) => block::<S, P, 3, 1>(simd, (d, a), (i, j), sums),

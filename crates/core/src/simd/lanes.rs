@@ -27,6 +27,9 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// A group of lanes, from a register to memory.
     fn store_group<S: Simd>(&mut self, group: usize, v: f32x8<S>);
 
+    /// A group of lanes in every group of a register.
+    fn repeat<S: Simd>(simd: S, group: &Lanes8) -> Self::Vector<S>;
+
     /// The lanes as numbers.
     fn lanes(&self) -> &[f32];
 
@@ -35,6 +38,26 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
 
     /// The sum over each group of lanes; the second is 0 where there is one group.
     fn group_sums<S: Simd>(v: Self::Vector<S>) -> [f32; 2];
+}
+
+/// A weight that all lanes share.
+pub(crate) trait Weight {
+    /// The weight in every lane.
+    fn spread<S: Simd, P: Lanes>(&self, simd: S) -> P::Vector<S>;
+}
+
+impl Weight for f32 {
+    #[inline(always)]
+    fn spread<S: Simd, P: Lanes>(&self, simd: S) -> P::Vector<S> {
+        P::Vector::splat(simd, *self)
+    }
+}
+
+impl Weight for Lanes8 {
+    #[inline(always)]
+    fn spread<S: Simd, P: Lanes>(&self, simd: S) -> P::Vector<S> {
+        P::repeat(simd, self)
+    }
 }
 
 /// Eight lanes.
@@ -70,6 +93,11 @@ impl Lanes for Lanes8 {
     #[inline(always)]
     fn store_group<S: Simd>(&mut self, _group: usize, v: f32x8<S>) {
         self.store(v);
+    }
+
+    #[inline(always)]
+    fn repeat<S: Simd>(simd: S, group: &Lanes8) -> f32x8<S> {
+        group.load(simd)
     }
 
     #[inline(always)]
@@ -111,6 +139,12 @@ impl Lanes for Lanes16 {
     #[inline(always)]
     fn store_group<S: Simd>(&mut self, group: usize, v: f32x8<S>) {
         v.store_array(&mut self.0.as_chunks_mut::<GROUP>().0[group]);
+    }
+
+    #[inline(always)]
+    fn repeat<S: Simd>(simd: S, group: &Lanes8) -> f32x16<S> {
+        let group = group.load(simd);
+        simd.combine_f32x8(group, group)
     }
 
     #[inline(always)]

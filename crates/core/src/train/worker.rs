@@ -12,7 +12,7 @@ use crate::map::Map;
 use crate::observation::ObservationLanes;
 use crate::penalty::Penalties;
 use crate::rng::{Rng, Stream};
-use crate::simd::{GROUP, Groups, Lanes, dispatch};
+use crate::simd::{Abreast, GROUP, Groups, Lanes, dispatch};
 
 /// Gradients from here on count as diverged: their squares, the optimiser's second moment, would not fit into f32.
 const LARGEST_NORM: f64 = 1e18;
@@ -372,19 +372,28 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let (n, k, t) = (windows.dim_obs(), windows.dim_input(), windows.window());
         let weight = 2.0 / self.observed() as f32;
         let sweep = &mut self.sweep;
-        for lane in 0..P::WIDTH {
-            let window = pack * P::WIDTH + lane;
-            sweep.weight.lanes_mut()[lane] = if window < plan.batch { weight } else { 0.0 };
-            let start = self.starts[window.min(plan.batch - 1)];
-            scatter(&windows.x_from(start)[..(t + 1) * n], lane, &mut sweep.x);
+        for (lane, of_lane) in sweep.weight.lanes_mut().iter_mut().enumerate() {
+            let is_used = pack * P::WIDTH + lane < plan.batch;
+            *of_lane = if is_used { weight } else { 0.0 };
+        }
+        for group in 0..P::WIDTH / GROUP {
+            let first = pack * P::WIDTH + group * GROUP;
+            let starts: [usize; GROUP] =
+                std::array::from_fn(|lane| self.starts[(first + lane).min(plan.batch - 1)]);
+            let put = |windows, to| dispatch::<P, _>(plan.isa, Abreast { windows, group, to });
+            put(
+                starts.map(|s| &windows.x_from(s)[..(t + 1) * n]),
+                &mut sweep.x,
+            );
             if windows.has_missing() {
-                let mask = &windows.mask_from(start)[..(t + 1) * n];
-                scatter(mask, lane, &mut sweep.mask);
+                put(
+                    starts.map(|s| &windows.mask_from(s)[..(t + 1) * n]),
+                    &mut sweep.mask,
+                );
             }
             // The input of the state that a step produces.
-            scatter(
-                &windows.s_from(start)[k..][..t * k],
-                lane,
+            put(
+                starts.map(|s| &windows.s_from(s)[k..][..t * k]),
                 &mut sweep.tape.s,
             );
         }
@@ -512,13 +521,6 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             }
         }
         self.shared.prepare(theta);
-    }
-}
-
-/// Puts consecutive numbers into one lane of consecutive vectors.
-fn scatter<P: Lanes>(values: &[f32], lane: usize, to: &mut [P]) {
-    for (to, &value) in to.iter_mut().zip(values) {
-        to.lanes_mut()[lane] = value;
     }
 }
 
