@@ -42,6 +42,9 @@ pub static WORKLOADS: &[Workload] = &[
 /// Windows an update.
 pub const BATCH: usize = 16;
 
+/// Steps between sparse forcings: sines have no predictability time.
+const INTERVAL: usize = 16;
+
 /// How to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measuring {
@@ -240,11 +243,11 @@ fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, 
         ("epochs", "1000000000".to_string()),
         ("batches-per-epoch", BLOCK.to_string()),
         ("lr-end", "1e-3".to_string()),
-        ("best-by", "none".to_string()),
         ("threads", measuring.threads.to_string()),
         ("isa", measuring.isa.clone()),
         ("forcing", measuring.forcing.clone()),
         ("alpha-estimator", measuring.alpha_estimator.clone()),
+        ("interval", INTERVAL.to_string()),
     ];
     let mut raw = Raw::default();
     for (name, text) in given {

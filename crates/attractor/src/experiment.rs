@@ -70,6 +70,17 @@ pub struct Resolved {
     pub choice: Choice,
     /// What was done to the recording before, for new data to pass as well.
     pub pipeline: Pipeline,
+    /// The interval of sparse forcing, where it was left to the data.
+    pub found_interval: Option<FoundInterval>,
+}
+
+/// The interval of sparse forcing that follows from the data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundInterval {
+    /// The predictability time in rows.
+    pub rows: usize,
+    /// The channel that it was found from.
+    pub channel: String,
 }
 
 /// What a run stores on the way, and what it does when it diverges.
@@ -275,9 +286,9 @@ impl ExperimentError {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
             }),
-            ExperimentError::Interval(_) => Some("give the steps with `--interval`, without `--set interval-from=data`".into()),
+            ExperimentError::Interval(_) => Some("give the steps between forcings with `--interval`".into()),
             ExperimentError::IntervalBeyondWindow { rows, .. } => Some(format!(
-                "use `--window {}` or more, or give the steps with `--interval`, without `--set interval-from=data`",
+                "use `--window {}` or more, or give the steps between forcings with `--interval`",
                 rows + 1
             )),
             ExperimentError::Architecture(error) => error.hint(),
@@ -346,10 +357,10 @@ impl Experiment {
 
     /// The experiment for given data.
     pub fn resolve(&self, series: &Series) -> Result<Resolved, ExperimentError> {
-        let latent = match self.settings.integer("latent") {
-            0 if series.dim_obs() <= 20 => series.dim_obs(),
-            0 => 16,
-            latent => latent,
+        let latent = match self.settings.integer_unless_auto("latent") {
+            Some(latent) => latent,
+            None if series.dim_obs() <= 20 => series.dim_obs(),
+            None => 16,
         };
         let dims = Dims {
             latent,
@@ -366,8 +377,11 @@ impl Experiment {
         let share = self.settings.real("least-observed");
         let windows = Windows::with_share(&data.series, window, share)?;
         refuse_more_than_memory(&architecture, &windows, self.settings.integer("batch"))?;
-        let experiment = self.with("latent", &latent.to_string());
-        let experiment = experiment.with_interval(&data.series)?;
+        let mut experiment = self.with("latent", &latent.to_string());
+        let found_interval = self.find_interval(&data.series)?;
+        if let Some(found) = &found_interval {
+            experiment = experiment.with("interval", &found.rows.to_string());
+        }
         Ok(Resolved {
             plan: experiment.plan()?,
             experiment,
@@ -381,6 +395,7 @@ impl Experiment {
             keeping: self.keeping()?,
             choice: self.choice(),
             pipeline: Pipeline::default(),
+            found_interval,
         })
     }
 
@@ -409,19 +424,19 @@ impl Experiment {
         Experiment { settings }
     }
 
-    /// Where sparse forcing takes its interval from the data, their predictability time in its place.
-    fn with_interval(self, series: &Series) -> Result<Experiment, ExperimentError> {
+    /// The predictability time of the data, where the interval of sparse forcing is left to them.
+    fn find_interval(&self, series: &Series) -> Result<Option<FoundInterval>, ExperimentError> {
         let is_sparse = self.settings.choice("forcing") == "stf";
-        if !is_sparse || self.settings.choice("interval-from") == "setting" {
-            return Ok(self);
+        if !is_sparse || self.settings.integer_unless_auto("interval").is_some() {
+            return Ok(None);
         }
         let rows = recording_exponent::predictability(series).map_err(ExperimentError::Interval)?;
         let window = self.settings.integer("window");
         if rows >= window {
             return Err(ExperimentError::IntervalBeyondWindow { rows, window });
         }
-        let found = self.with("interval", &rows.to_string());
-        Ok(found.with("interval-from", "setting"))
+        let channel = series.channels()[0].name.clone();
+        Ok(Some(FoundInterval { rows, channel }))
     }
 
     fn model(&self) -> &'static ModelInfo {

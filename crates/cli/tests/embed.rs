@@ -170,17 +170,37 @@ fn what_is_not_chaotic_has_no_exponent() {
     assert!(out.contains("no curve has a straight region"), "{out}");
 }
 
+/// The interval of the run that was just made.
+fn read_interval(folder: &Path) -> f64 {
+    let text = fs::read_to_string(folder.join("run/experiment.toml")).unwrap();
+    let line = text.lines().find_map(|l| l.strip_prefix("interval = "));
+    line.unwrap().parse().unwrap()
+}
+
 #[test]
 fn an_interval_from_data_that_no_window_reaches_is_refused() {
     let folder = lorenz(4000);
     // ln 2/λ is 77 rows (λ = 0.0091 a row).
-    let train = "train lorenz.csv --out run --epochs 1 --batches-per-epoch 2 --forcing stf --set interval-from=data";
+    let train = "train lorenz.csv --out run --epochs 1 --batches-per-epoch 2 --forcing stf";
     let (_, complaint) = said(folder.path(), &format!("{train} --window 30"), 2);
     assert!(
         complaint.contains("nothing would be forced") && complaint.contains("use `--window "),
         "{complaint}"
     );
-    said(folder.path(), &format!("{train} --window 200"), 0);
+    let (_, notes) = said(folder.path(), &format!("{train} --window 200"), 0);
+    assert!(
+        notes.contains("note: states are replaced every ")
+            && notes.contains("the predictability time of `x`"),
+        "{notes}"
+    );
+    let found = document(folder.path(), "lyapunov lorenz.csv --channels x", 0);
+    let time = found["predictability"]["rows"].as_f64().unwrap();
+    // Standardising changes the last digits of the exponent.
+    let steps = read_interval(folder.path());
+    assert!((steps - time).abs() < 0.5 + 1e-6 * time, "{steps} {time}");
+    fs::remove_dir_all(folder.path().join("run")).unwrap();
+    said(folder.path(), &format!("{train} --interval 20"), 0);
+    assert_eq!(read_interval(folder.path()), 20.0);
 }
 
 #[test]

@@ -256,6 +256,7 @@ fn mistakes_in_settings_are_told_before_anything_is_written() {
         ("--noise -1", &["`noise` must be"]),
         ("--latent 99999999999999999999", &["`latent` must be"]),
         ("--latent 2.5", &["`latent` must be a whole number"]),
+        ("--latent 0", &["`latent` must be", "or auto, found `0`"]),
         ("--model plrn", &["`model` must be one of", "found `plrn`"]),
         (
             "--set aplha=0.2",
@@ -413,7 +414,7 @@ fn settings_that_change_nothing_are_told_if_the_user_gave_them() {
     );
     assert!(told("c", "--forcing agtf").is_empty());
     // The file of a run names every setting, most of them defaults.
-    let again = "train --config c/experiment.toml --out d --forcing stf";
+    let again = "train --config c/experiment.toml --out d --forcing stf --interval 4";
     let (_, notes) = said(folder.path(), again, 0);
     assert!(!notes.contains("has no effect"), "{notes}");
     let quiet = "train l.csv --out e --quiet --epochs 1 --window 9 --forcing none --alpha 0.3";

@@ -26,6 +26,9 @@ pub struct Setting {
     pub about: &'static str,
 }
 
+/// What a user types for a number that is to follow from the data.
+pub const AUTO: &str = "auto";
+
 /// The values that a setting may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Domain {
@@ -40,6 +43,13 @@ pub enum Domain {
     Positive,
     /// A whole number in `[low, high]`.
     Integer {
+        /// Smallest allowed value.
+        low: u64,
+        /// Largest allowed value.
+        high: u64,
+    },
+    /// A whole number in `[low, high]`, or [`AUTO`], which leaves it to the data.
+    Auto {
         /// Smallest allowed value.
         low: u64,
         /// Largest allowed value.
@@ -82,11 +92,9 @@ impl Domain {
                 real().filter(|v| (low..=high).contains(v)).map(Value::Real)
             }
             Domain::Positive => real().filter(|&v| v > 0.0).map(Value::Real),
-            Domain::Integer { low, high } => text
-                .parse()
-                .ok()
-                .filter(|v| (low..=high).contains(v))
-                .map(Value::Integer),
+            Domain::Integer { low, high } => whole(text, low, high),
+            Domain::Auto { .. } if text == AUTO => Some(Value::Choice(AUTO)),
+            Domain::Auto { low, high } => whole(text, low, high),
             Domain::Choice(words) => words
                 .iter()
                 .find(|&&w| w == text)
@@ -94,6 +102,11 @@ impl Domain {
             Domain::Flag => text.parse().ok().map(Value::Flag),
         }
     }
+}
+
+fn whole(text: &str, low: u64, high: u64) -> Option<Value> {
+    let number = text.parse().ok().filter(|v| (low..=high).contains(v));
+    number.map(Value::Integer)
 }
 
 impl fmt::Display for Domain {
@@ -112,6 +125,9 @@ impl fmt::Display for Domain {
                 high: u64::MAX,
             } => write!(f, "a whole number of at least {low}"),
             Domain::Integer { low, high } => write!(f, "a whole number from {low} to {high}"),
+            Domain::Auto { low, high } => {
+                write!(f, "a whole number from {low} to {high}, or {AUTO}")
+            }
             Domain::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Domain::Flag => f.write_str("true or false"),
         }
@@ -192,6 +208,11 @@ impl Settings {
             }
             other => panic!("setting `{name}` is not a whole number: {other:?}"),
         }
+    }
+
+    /// The value of a whole-number setting, none if it is left to the data.
+    pub fn integer_unless_auto(&self, name: &str) -> Option<usize> {
+        (self.get(name) != Value::Choice(AUTO)).then(|| self.integer(name))
     }
 
     /// The value of a setting that is one of several words.
@@ -313,13 +334,32 @@ mod tests {
         domain: Domain::COUNT,
         about: "window length",
     };
-    static LIST: &[&Setting] = &[&ALPHA, &WINDOW];
+    static LATENT: Setting = Setting {
+        name: "latent",
+        default: AUTO,
+        domain: Domain::Auto { low: 1, high: 64 },
+        about: "latent states",
+    };
+    static LIST: &[&Setting] = &[&ALPHA, &WINDOW, &LATENT];
 
     #[test]
     fn defaults_are_resolved_and_given_values_win() {
         let settings = Settings::resolve(LIST, [("window", "50")]).unwrap();
         assert_eq!(settings.real("alpha"), 0.15);
         assert_eq!(settings.integer("window"), 50);
+    }
+
+    #[test]
+    fn numbers_may_be_left_to_the_data() {
+        let settings = Settings::resolve(LIST, []).unwrap();
+        assert_eq!(settings.integer_unless_auto("latent"), None);
+        let settings = Settings::resolve(LIST, [("latent", "3")]).unwrap();
+        assert_eq!(settings.integer_unless_auto("latent"), Some(3));
+        let error = LATENT.check("0").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`latent` must be a whole number from 1 to 64, or auto, found `0`"
+        );
     }
 
     #[test]

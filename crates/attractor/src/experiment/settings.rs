@@ -3,7 +3,7 @@
 
 use attractor_core::forcing::alpha::Estimator;
 use attractor_core::map::{MODELS, ModelInfo};
-use attractor_core::settings::{Domain, Setting, Value};
+use attractor_core::settings::{AUTO, Domain, Setting, Value};
 
 /// The names of all models.
 static MODEL_IDS: [&str; MODELS.len()] = {
@@ -37,9 +37,9 @@ pub static SETTINGS: &[Setting] = &[
     ),
     setting(
         "latent",
-        "0",
-        up_to(0, 4096),
-        "Latent states M; 0 takes the number of channels up to 20, else 16",
+        AUTO,
+        Domain::Auto { low: 1, high: 4096 },
+        "Latent states M; auto takes the number of channels up to 20, else 16",
     ),
     setting(
         "hidden",
@@ -97,15 +97,12 @@ pub static SETTINGS: &[Setting] = &[
     ),
     setting(
         "interval",
-        "16",
-        up_to(1, 1_000_000_000),
-        "Steps between sparse forcings",
-    ),
-    setting(
-        "interval-from",
-        "setting",
-        Domain::Choice(&["setting", "data"]),
-        "Whether the interval is set or is the predictability time ln 2/λ of the data's first channel",
+        AUTO,
+        Domain::Auto {
+            low: 1,
+            high: 1_000_000_000,
+        },
+        "Steps between sparse forcings; auto takes the predictability time ln 2/λ of the data's first channel",
     ),
     setting(
         "forcing-gradient",
@@ -131,7 +128,7 @@ pub static SETTINGS: &[Setting] = &[
     setting("lr-end", "1e-6", RATE, "Last learning rate"),
     setting(
         "latent-penalty",
-        "0",
+        "1e-5",
         Domain::NON_NEGATIVE,
         "Weight of the penalty on the map's parameters",
     ),
@@ -206,9 +203,9 @@ pub static SETTINGS: &[Setting] = &[
     ),
     setting(
         "best-by",
-        "auto",
-        Domain::Choice(&["auto", "none", "d_stsp", "d_h", "both", "pe"]),
-        "Keep the parameters with the lowest score on held-out data, on training data if none are held out; `both` is d_stsp × d_h, and `auto` too, where the data have them; `none` keeps the last ones",
+        "none",
+        Domain::Choice(&["none", "d_stsp", "d_h", "both", "pe", "auto"]),
+        "Keep the parameters with the lowest score on held-out data, on training data if none are held out; `both` is d_stsp × d_h, and `auto` too, where the data have them; `none` keeps the last ones, as the paper does",
     ),
     setting(
         "best-every",
@@ -289,7 +286,6 @@ pub(super) static DEPENDENCES: &[Dependence] = &[
     depends("decay", "forcing", is_adaptive),
     depends("every", "forcing", is_adaptive),
     depends("interval", "forcing", |v| v == Value::Choice("stf")),
-    depends("interval-from", "forcing", |v| v == Value::Choice("stf")),
     depends("forcing-gradient", "forcing", |v| {
         v != Value::Choice("none")
     }),
@@ -335,8 +331,8 @@ pub struct Preset {
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "paper",
-        about: "As published: B starts at random, the last parameters are the model's",
-        set: &[("observation-start", "random"), ("best-by", "none")],
+        about: "As published: B starts at random",
+        set: &[("observation-start", "random")],
     },
     Preset {
         name: "best",

@@ -67,12 +67,13 @@ const SYSTEM: &str = "lorenz63";
 
 /// How the model is trained: two fifths of the paper's updates, and of its parameters and their averages those with the
 /// lowest D_stsp × D_H on the training data, where the data have them.
-const TRAINING: [(&str, &str); 6] = [
+const TRAINING: [(&str, &str); 7] = [
     ("forcing", "agtf"),
     ("epochs", "2000"),
     ("lr", "2e-3"),
     ("lr-end", "1e-5"),
     ("average", "0.999"),
+    ("best-by", "auto"),
     ("best-every", "50"),
 ];
 

@@ -96,8 +96,6 @@ impl Search {
 
     fn settings(&self) -> Raw {
         let mut raw = Raw::default();
-        // The curve is that of the last parameters, as in the paper, unless others are asked for.
-        raw.push("best-by", "none", Origin::Preset("line-search"));
         for (name, text) in &self.set {
             raw.push(name, text, Origin::Set);
         }

@@ -11,7 +11,7 @@ use attractor::Error;
 use attractor::experiment::{
     DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw, Resolved,
 };
-use attractor::inspect::figure;
+use attractor::inspect::{count, figure};
 use attractor::run::{RunFolder, Trained};
 use attractor::train::{Outcome, Plan};
 use clap::Args;
@@ -150,6 +150,14 @@ impl Show {
                 far.name,
                 figure(far.mean),
                 figure(far.sd)
+            )?;
+        }
+        if let Some(found) = &resolved.found_interval {
+            writeln!(
+                notes,
+                "note: states are replaced every {}, the predictability time of `{}`; `--interval` sets another",
+                count(found.rows, "step"),
+                found.channel
             )?;
         }
         let windows = &resolved.windows;

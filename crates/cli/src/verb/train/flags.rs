@@ -60,7 +60,7 @@ fn flag(setting: &'static Setting) -> Arg {
 fn word(domain: &Domain) -> &'static str {
     match domain {
         Domain::Real { .. } | Domain::Positive => "X",
-        Domain::Integer { .. } => "N",
+        Domain::Integer { .. } | Domain::Auto { .. } => "N",
         Domain::Choice(_) => "NAME",
         Domain::Flag => "BOOL",
     }
