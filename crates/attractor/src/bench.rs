@@ -248,6 +248,8 @@ fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, 
         ("forcing", measuring.forcing.clone()),
         ("alpha-estimator", measuring.alpha_estimator.clone()),
         ("interval", INTERVAL.to_string()),
+        // The bare update, as other programs are timed.
+        ("latent-penalty", "0".to_string()),
     ];
     let mut raw = Raw::default();
     for (name, text) in given {

@@ -44,6 +44,21 @@ pub struct Request {
     pub threads: usize,
 }
 
+impl Default for Request {
+    /// Rosenstein's method on all cores, all else found.
+    fn default() -> Request {
+        Request {
+            method: Method::Rosenstein,
+            distance: None,
+            dims: None,
+            delay: None,
+            theiler: None,
+            fit: None,
+            threads: threads(0),
+        }
+    }
+}
+
 /// An exponent and how it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
@@ -84,16 +99,7 @@ fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
 /// The predictability time ln 2/λ of the first channel in rows, at least one.
 pub fn predictability(series: &Series) -> Result<usize, EmbeddingError> {
     let first = first_channel(series)?;
-    let request = Request {
-        method: Method::Rosenstein,
-        distance: None,
-        dims: None,
-        delay: None,
-        theiler: None,
-        fit: None,
-        threads: threads(0),
-    };
-    let found = of_recording(&first, &request)?;
+    let found = of_recording(&first, &Request::default())?;
     let rows = found.exponent.predictability();
     let rows = rows.ok_or_else(|| EmbeddingError::NoExponent {
         name: first.channels()[0].name.clone(),

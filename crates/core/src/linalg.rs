@@ -7,6 +7,8 @@ use complex::Complex;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use crate::simd::{Isa, Lanes8, Simd, Task, dispatch};
+
 /// Singular values of an n × m matrix, descending.
 ///
 /// # Panics
@@ -145,11 +147,44 @@ fn row_major(a: MatRef<'_, f64>) -> Vec<f64> {
 /// C = A B with A n × k and B k × m, into a caller's buffer.
 pub fn multiply(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize), c: &mut [f64]) {
     debug_assert_eq!((a.len(), b.len(), c.len()), (n * k, k * m, n * m));
-    c.fill(0.0);
-    for (row, c) in a.chunks_exact(k).zip(c.chunks_exact_mut(m)) {
-        for (&a, b) in row.iter().zip(b.chunks_exact(m)) {
-            c.iter_mut().zip(b).for_each(|(c, b)| *c += a * b);
+    let product = Product { a, b, k, m, c };
+    match n * k * m {
+        0..WORTH_DISPATCHING => product.add_up(),
+        _ => dispatch::<Lanes8, _>(Isa::detect(), product),
+    }
+}
+
+/// Multiplications from which on choosing an instruction set costs less than it gains.
+const WORTH_DISPATCHING: usize = 1024;
+
+struct Product<'a> {
+    a: &'a [f64],
+    b: &'a [f64],
+    k: usize,
+    m: usize,
+    c: &'a mut [f64],
+}
+
+impl Product<'_> {
+    /// By rows of B, so that neighbouring sums stand side by side: their bits are the same with every instruction set.
+    #[inline(always)]
+    fn add_up(self) {
+        self.c.fill(0.0);
+        let rows = self.c.chunks_exact_mut(self.m);
+        for (row, c) in self.a.chunks_exact(self.k).zip(rows) {
+            for (&a, b) in row.iter().zip(self.b.chunks_exact(self.m)) {
+                c.iter_mut().zip(b).for_each(|(c, b)| *c += a * b);
+            }
         }
+    }
+}
+
+impl Task for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        self.add_up();
     }
 }
 
@@ -159,6 +194,19 @@ pub fn multiply_transposed(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize
     let c = MatMut::from_row_major_slice_mut(c, n, m);
     let b = view(b, m, k).transpose();
     matmul(c, Accum::Replace, view(a, n, k), b, 1.0, Par::Seq);
+}
+
+/// Σ (v_i − from)², in f64 and eight sums, so that they do not wait for one another.
+pub fn sum_of_squares(v: &[f32], from: f32) -> f64 {
+    let square = |v: f32| f64::from(v - from) * f64::from(v - from);
+    let (chunks, rest) = v.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for chunk in chunks {
+        let pairs = sums.iter_mut().zip(chunk);
+        pairs.for_each(|(sum, &v)| *sum += square(v));
+    }
+    let rest: f64 = rest.iter().map(|&v| square(v)).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Aᵀ of an n × m matrix, into a caller's buffer.

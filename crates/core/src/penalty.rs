@@ -84,11 +84,11 @@ impl Penalties {
             weight,
         } in &self.pulls
         {
-            for (d, &value) in dtheta[range.clone()].iter_mut().zip(&theta[range.clone()]) {
-                let away = value - target;
-                *d += 2.0 * weight * away;
-                total += f64::from(weight * away * away);
+            let theta = &theta[range.clone()];
+            for (d, value) in dtheta[range.clone()].iter_mut().zip(theta) {
+                *d += 2.0 * weight * (value - target);
             }
+            total += f64::from(*weight) * linalg::sum_of_squares(theta, *target);
         }
         total
             + self

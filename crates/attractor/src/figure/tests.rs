@@ -1,7 +1,5 @@
 //! The list of figures, and what is refused before anything is drawn.
 
-use attractor_core::exponent::Method;
-
 use super::*;
 
 fn request(subjects: &[&str]) -> Request {
@@ -15,15 +13,7 @@ fn request(subjects: &[&str]) -> Request {
         channels: Vec::new(),
         units: Units::Data,
         ahead: 5,
-        exponent: recording_exponent::Request {
-            method: Method::Rosenstein,
-            distance: None,
-            dims: None,
-            delay: None,
-            theiler: None,
-            fit: None,
-            threads: 1,
-        },
+        exponent: recording_exponent::Request::default(),
         threads: 1,
     }
 }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::experiment::threads;
-use attractor::exponent::Method;
 use attractor::figure::{self, Figure, FigureFormat, KINDS, Kind, Request, Units};
 use attractor::inspect::figure as in_figures;
 use attractor::run::Run;
@@ -18,6 +17,9 @@ use super::lyapunov::{delay, dims, region};
 use super::whole;
 use crate::reading::Reading;
 use crate::table;
+
+/// Steps ahead that are predicted if none are given.
+const AHEAD: usize = 5;
 
 /// Draw a figure of the paper from runs, with its numbers as CSV beside it
 ///
@@ -53,9 +55,9 @@ pub(crate) struct Plot {
     /// Show every channel of a heat map in its own standard deviations
     #[arg(long)]
     z_score: bool,
-    /// Steps ahead that n-step predicts
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = steps)]
-    ahead: usize,
+    /// Steps ahead that n-step predicts [default: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
+    ahead: Option<usize>,
     /// Dimensions of the delay vectors of lyapunov-fit, first and last [default: found]
     #[arg(long, value_name = "A:B", value_parser = dims)]
     dims: Option<RangeInclusive<usize>>,
@@ -92,6 +94,9 @@ impl Plot {
         }
         out.flush()?;
         let mut notes = io::stderr().lock();
+        for flag in self.idle(kind) {
+            writeln!(notes, "note: {flag} has no effect on {}", kind.id)?;
+        }
         for note in &figure.notes {
             writeln!(notes, "note: {note}")?;
         }
@@ -111,6 +116,21 @@ impl Plot {
             false => write_kinds(out)?,
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Flags that were given and belong to other kinds.
+    fn idle(&self, kind: &Kind) -> impl Iterator<Item = &'static str> {
+        let flags = [
+            ("--z-score", "heat-map", self.z_score),
+            ("--ahead", "n-step", self.ahead.is_some()),
+            ("--dims", "lyapunov-fit", self.dims.is_some()),
+            ("--delay", "lyapunov-fit", self.delay.is_some()),
+            ("--fit", "lyapunov-fit", self.fit.is_some()),
+        ];
+        let idle = flags
+            .into_iter()
+            .filter(|(_, of, given)| *given && *of != kind.id);
+        idle.map(|(flag, ..)| flag)
     }
 
     /// The files that the figure is drawn from, with the recordings of the runs.
@@ -134,15 +154,13 @@ impl Plot {
                 true => Units::ZScores,
                 false => Units::Data,
             },
-            ahead: self.ahead,
+            ahead: self.ahead.unwrap_or(AHEAD),
             exponent: recording_exponent::Request {
-                method: Method::Rosenstein,
-                distance: None,
                 dims: self.dims.clone(),
                 delay: self.delay,
-                theiler: None,
                 fit: self.fit.clone(),
                 threads,
+                ..Default::default()
             },
             threads,
         }

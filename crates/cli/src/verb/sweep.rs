@@ -14,6 +14,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::whole;
+use crate::reading::tell_remarks;
 use view::View;
 
 /// Train and judge all runs of a study
@@ -53,6 +54,11 @@ impl Sweep {
         let mut study = Study::read(&self.study, self.data_dir.as_deref())?;
         if !self.only.is_empty() {
             study = study.only(&self.only)?;
+        }
+        if !self.quiet {
+            for data in study.test.iter().chain([&study.train]) {
+                tell_remarks(&data.path, &data.options)?;
+            }
         }
         let sweep = Runs::prepare(study, &self.out)?;
         let view = match self.quiet {

@@ -134,32 +134,23 @@ impl Layer {
         }
     }
 
-    /// Takes W1[m][l], W2[l][m] and the bias.
-    pub(super) fn fill(
-        &mut self,
-        w1: impl Fn(usize, usize) -> f32,
-        w2: impl Fn(usize, usize) -> f32,
-        bias: impl Fn(usize) -> f32,
-    ) {
-        self.bias
-            .iter_mut()
-            .enumerate()
-            .for_each(|(l, b)| *b = bias(l));
+    /// Takes W1 (M × L), W2 (L × M) and the bias.
+    pub(super) fn fill(&mut self, w1: &[f32], w2: &[f32], bias: impl Iterator<Item = f32>) {
+        let places = self.bias.iter_mut().zip(bias);
+        places.for_each(|(to, bias)| *to = bias);
         match &mut self.weights {
             Weights::Fused {
-                w2: rows,
+                w2: w2_rows,
                 w1t,
                 spread,
             } => {
-                let dim = self.dim;
-                rows.iter_mut()
-                    .enumerate()
-                    .for_each(|(i, v)| *v = w2(i / dim, i % dim));
-                w1t.iter_mut()
-                    .enumerate()
-                    .for_each(|(i, v)| *v = w1(i % dim, i / dim));
+                w2_rows.copy_from_slice(w2);
+                for (m, row) in w1.chunks_exact(self.hidden).enumerate() {
+                    let places = w1t[m..].iter_mut().step_by(self.dim);
+                    places.zip(row).for_each(|(to, &from)| *to = from);
+                }
                 if let Some(spread) = spread {
-                    spread.fill(&self.bias, rows, w1t);
+                    spread.fill(&self.bias, w2_rows, w1t);
                 }
             }
             Weights::Tiled {
@@ -170,13 +161,13 @@ impl Layer {
                 rows,
             } => {
                 if let Some([w2_units, w1_units]) = rows.as_deref_mut() {
-                    w2_units.fill(&w2);
-                    w1_units.fill(|l, m| w1(m, l));
+                    w2_units.fill_rows(w2);
+                    w1_units.fill_columns(w1);
                 }
-                w2_rows.fill(&w2);
-                w1_rows.fill(&w1);
-                w1t.fill(|l, m| w1(m, l));
-                w2t.fill(|m, l| w2(l, m));
+                w2_rows.fill_rows(w2);
+                w1_rows.fill_rows(w1);
+                w1t.fill_columns(w1);
+                w2t.fill_columns(w2);
             }
         }
     }

@@ -37,9 +37,9 @@ impl Square {
     }
 
     pub(super) fn prepare(&mut self, theta: &[f32]) {
-        let (w, dim) = (&theta[self.place.clone()], self.dim);
-        self.w.fill(|row, col| w[row * dim + col]);
-        self.w_transposed.fill(|row, col| w[col * dim + row]);
+        let w = &theta[self.place.clone()];
+        self.w.fill_rows(w);
+        self.w_transposed.fill_columns(w);
     }
 
     /// Emits every entry of W g + linear(i).

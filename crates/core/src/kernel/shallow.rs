@@ -58,6 +58,14 @@ pub(crate) struct Fold {
     bias: f32,
 }
 
+impl Fold {
+    /// Of an open unit: ±1 for clipped ones.
+    #[inline(always)]
+    fn slope(self) -> f32 {
+        self.scale_in * self.scale_out
+    }
+}
+
 /// What a threshold's gradient is made of, for one unit.
 pub(crate) struct ThresholdSums {
     /// W1 · Ĝ1 over the latent states.
@@ -224,8 +232,9 @@ pub(crate) struct Shallow<U> {
     w1: Range<usize>,
     w2: Range<usize>,
     h2: Range<usize>,
-    /// Slopes of open units: ±1 for clipped ones.
-    slopes: Vec<f32>,
+    folds: Vec<Fold>,
+    /// W1 and W2 with the thresholds folded in.
+    folded: [Vec<f32>; 2],
     unit: PhantomData<U>,
 }
 
@@ -243,7 +252,11 @@ impl<U: Unit> Kernel for Shallow<U> {
             w1: layout.range("W1"),
             w2: layout.range("W2"),
             h2: layout.range("h2"),
-            slopes: vec![0.0; dims.hidden],
+            folds: vec![UNFOLDED; dims.hidden],
+            folded: [
+                vec![0.0; dims.latent * dims.hidden],
+                vec![0.0; dims.latent * dims.hidden],
+            ],
             unit: PhantomData,
         }
     }
@@ -260,15 +273,24 @@ impl<U: Unit> Kernel for Shallow<U> {
             &theta[self.h2.clone()],
         );
         self.linear.prepare(theta);
-        self.layer.fill(
-            |m, l| w1[m * hidden + l] * U::fold(h2[l]).scale_out,
-            |l, m| w2[l * latent + m] * U::fold(h2[l]).scale_in,
-            |l| U::fold(h2[l]).bias,
-        );
-        for (slope, &h2) in self.slopes.iter_mut().zip(h2) {
-            let fold = U::fold(h2);
-            *slope = fold.scale_in * fold.scale_out;
+        let folds = &mut self.folds;
+        for (fold, &h2) in folds.iter_mut().zip(h2) {
+            *fold = U::fold(h2);
         }
+        let [w1_folded, w2_folded] = &mut self.folded;
+        let rows = w1_folded.chunks_exact_mut(hidden);
+        for (to, w1) in rows.zip(w1.chunks_exact(hidden)) {
+            for ((to, w1), fold) in to.iter_mut().zip(w1).zip(&*folds) {
+                *to = w1 * fold.scale_out;
+            }
+        }
+        let rows = w2_folded.chunks_exact_mut(latent);
+        for ((to, w2), fold) in rows.zip(w2.chunks_exact(latent)).zip(&*folds) {
+            let pairs = to.iter_mut().zip(w2);
+            pairs.for_each(|(to, w2)| *to = w2 * fold.scale_in);
+        }
+        let bias = folds.iter().map(|fold| fold.bias);
+        self.layer.fill(w1_folded, w2_folded, bias);
     }
 
     #[inline(always)]
@@ -378,7 +400,7 @@ impl<U: Unit> Kernel for Shallow<U> {
             slopes,
             #[inline(always)]
             |l, pre| {
-                let slope = P::Vector::splat(simd, self.slopes[l]);
+                let slope = P::Vector::splat(simd, self.folds[l].slope());
                 U::gate(simd, U::value(simd, pre), slope)
             },
         );
@@ -457,7 +479,7 @@ impl<U: Unit> Kernel for Shallow<U> {
     fn finish(&self, theta: &[f32], dtheta: &mut [f32]) {
         let Dims { latent, hidden, .. } = self.dims;
         for l in 0..hidden {
-            let fold = U::fold(theta[self.h2.start + l]);
+            let fold = self.folds[l];
             let mut sums = ThresholdSums {
                 out: 0.0,
                 inner: 0.0,

@@ -76,7 +76,7 @@ impl ObservationLanes {
 
     /// Takes θ, once an update.
     pub(crate) fn prepare(&mut self, theta: &[f32]) {
-        let (n, m) = (self.model.dim_obs, self.model.latent);
+        let n = self.model.dim_obs;
         let [l, b, bias] = self.places.clone();
         if self.is_identity() {
             let l = &theta[l];
@@ -91,8 +91,8 @@ impl ObservationLanes {
             return;
         }
         let b = &theta[b];
-        self.b.fill(|row, col| b[row * m + col]);
-        self.b_transposed.fill(|row, col| b[col * m + row]);
+        self.b.fill_rows(b);
+        self.b_transposed.fill_columns(b);
         self.pinv.prepare(b);
         let p = self.pinv.matrix();
         self.inference.fill(|row, col| p[row * n + col] as f32);

@@ -58,6 +58,31 @@ impl Packed {
         }
     }
 
+    /// Takes W, row by row.
+    pub(crate) fn fill_rows(&mut self, w: &[f32]) {
+        let (cols, tile) = (self.cols, self.tile);
+        let tiles = self.values.chunks_exact_mut(tile * cols);
+        for (values, rows) in tiles.zip(w.chunks(tile * cols)) {
+            for (r, row) in rows.chunks_exact(cols).enumerate() {
+                let places = values[r..].iter_mut().step_by(tile);
+                places.zip(row).for_each(|(to, &from)| *to = from);
+            }
+        }
+    }
+
+    /// Takes W, column by column.
+    pub(crate) fn fill_columns(&mut self, w: &[f32]) {
+        let (rows, cols, tile) = (self.rows, self.cols, self.tile);
+        let tiles = self.values.chunks_exact_mut(tile * cols);
+        for (i, values) in tiles.enumerate() {
+            let height = tile.min(rows - i * tile);
+            let places = values.chunks_exact_mut(tile);
+            for (to, column) in places.zip(w.chunks_exact(rows)) {
+                to[..height].copy_from_slice(&column[i * tile..][..height]);
+            }
+        }
+    }
+
     /// Takes the entries W[row][col] = entry(row, col).
     pub(crate) fn fill(&mut self, entry: impl Fn(usize, usize) -> f32) {
         let (rows, cols, tile) = (self.rows, self.cols, self.tile);

@@ -51,14 +51,26 @@ impl UnitRows {
         &self.rows[unit * vectors..][..vectors]
     }
 
-    /// Takes entry(l, m).
-    pub(crate) fn fill(&mut self, entry: impl Fn(usize, usize) -> f32) {
+    /// Takes an L × M matrix, row by row.
+    pub(crate) fn fill_rows(&mut self, w: &[f32]) {
         let latent = self.latent;
         let units = self.rows.chunks_exact_mut(latent.div_ceil(GROUP));
-        for (l, unit) in units.enumerate() {
-            for m in 0..latent {
-                unit[m / GROUP].lanes_mut()[m % GROUP] = entry(l, m);
+        for (unit, row) in units.zip(w.chunks_exact(latent)) {
+            for (to, from) in unit.iter_mut().zip(row.chunks(GROUP)) {
+                to.lanes_mut()[..from.len()].copy_from_slice(from);
             }
+        }
+    }
+
+    /// Takes an L × M matrix, column by column.
+    pub(crate) fn fill_columns(&mut self, w: &[f32]) {
+        let vectors = self.latent.div_ceil(GROUP);
+        let hidden = self.rows.len() / vectors;
+        for (m, column) in w.chunks_exact(hidden).enumerate() {
+            let places = self.rows[m / GROUP..].iter_mut().step_by(vectors);
+            places
+                .zip(column)
+                .for_each(|(to, &from)| to.lanes_mut()[m % GROUP] = from);
         }
     }
 }
@@ -389,8 +401,9 @@ mod tests {
                 .collect();
             let mut w1 = UnitRows::new(LATENT, HIDDEN);
             let mut w2 = w1.clone();
-            w1.fill(|l, m| entries[l][m]);
-            w2.fill(|l, m| entries[HIDDEN + l][m]);
+            let rows = entries.as_flattened();
+            w1.fill_rows(&rows[..HIDDEN * LATENT]);
+            w2.fill_rows(&rows[HIDDEN * LATENT..]);
             let mut open = OpenUnits::new(LATENT, HIDDEN);
             let pull = Pull {
                 open: &mut open,

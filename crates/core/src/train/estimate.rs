@@ -60,8 +60,7 @@ impl<P: Lanes> Estimation<P> {
     /// Takes θ.
     pub(super) fn prepare(&mut self, kernel: &impl Kernel, theta: &[f32]) {
         kernel.factors(theta, &mut self.factors);
-        let (dim, directions) = (self.dim, &self.factors.directions);
-        self.directions.fill(|u, m| directions[u * dim + m]);
+        self.directions.fill_rows(&self.factors.directions);
     }
 
     /// J ← diag(A), the Jacobian where all slopes are zero.

@@ -8,6 +8,7 @@ use super::sweep::{Backward, Compare, Forced, Forward, Infer, ObservationGradien
 use super::{Control, Epoch, Job, Outcome, State, Watch};
 use crate::forcing::alpha::{Estimator, Norm};
 use crate::kernel::Kernel;
+use crate::linalg::sum_of_squares;
 use crate::map::Map;
 use crate::observation::ObservationLanes;
 use crate::penalty::Penalties;
@@ -486,7 +487,8 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let dtheta = &mut self.gradient[..parameters];
         let penalty = self.penalties.add(&self.state.theta, dtheta);
         self.map.freeze(dtheta);
-        let norm = norm(dtheta);
+        // Not finite if an entry is not.
+        let norm = sum_of_squares(dtheta, 0.0).sqrt();
         if let Some(largest) = plan.clip_norm.filter(|&largest| norm > largest) {
             dtheta
                 .iter_mut()
@@ -522,12 +524,4 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         }
         self.shared.prepare(theta);
     }
-}
-
-/// The Euclidean norm, in f64; not finite if an entry is not.
-fn norm(v: &[f32]) -> f64 {
-    v.iter()
-        .map(|&v| f64::from(v) * f64::from(v))
-        .sum::<f64>()
-        .sqrt()
 }
