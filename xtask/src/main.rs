@@ -12,6 +12,7 @@ mod deny;
 mod fuzz;
 mod pages;
 mod python;
+mod results;
 mod tally;
 mod test;
 mod tidy;
@@ -25,7 +26,7 @@ struct Verb {
     run: fn(&[String]) -> ExitCode,
 }
 
-const VERBS: [Verb; 7] = [
+const VERBS: [Verb; 8] = [
     Verb {
         name: "test",
         about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
@@ -55,6 +56,11 @@ const VERBS: [Verb; 7] = [
         name: "browser",
         about: "open pages of `attractor report` in a headless Chromium",
         run: browser::run,
+    },
+    Verb {
+        name: "results",
+        about: "copy scores and settings of a sweep's folder to results/",
+        run: results::run,
     },
     Verb {
         name: "help",
