@@ -34,7 +34,7 @@ use attractor_core::windows::{Windows, WindowsError};
 
 use crate::embedding::EmbeddingError;
 use crate::pipeline::{Pipeline, PipelineError};
-use crate::recording_exponent;
+use crate::recording_exponent::{self, Predictability};
 use crate::store::unreadable;
 
 pub use data::{DataSource, quoted};
@@ -42,6 +42,7 @@ pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Prepared};
 pub use raw::{Given, Origin, Raw};
+pub(crate) use settings::acts;
 pub use settings::{PRESETS, Preset, SETTINGS};
 
 /// All settings of a training, in their domains.
@@ -70,17 +71,8 @@ pub struct Resolved {
     pub choice: Choice,
     /// What was done to the recording before, for new data to pass as well.
     pub pipeline: Pipeline,
-    /// The interval of sparse forcing, where it was left to the data.
-    pub found_interval: Option<FoundInterval>,
-}
-
-/// The interval of sparse forcing that follows from the data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundInterval {
-    /// The predictability time in rows.
-    pub rows: usize,
-    /// The channel that it was found from.
-    pub channel: String,
+    /// What the interval of sparse forcing is, where it was left to the data.
+    pub found_interval: Option<Predictability>,
 }
 
 /// What a run stores on the way, and what it does when it diverges.
@@ -133,14 +125,6 @@ pub enum ExperimentError {
     /// The interval of sparse forcing cannot be found from the data.
     #[error("no automatic interval of sparse forcing: {0}")]
     Interval(EmbeddingError),
-    /// The interval of sparse forcing that was found from the data leaves a window without forcing.
-    #[error("the predictability time of the data, {}, is not shorter than the window of {window}: nothing would be forced", count(*rows, "row"))]
-    IntervalBeyondWindow {
-        /// The predictability time in rows.
-        rows: usize,
-        /// The window.
-        window: usize,
-    },
     /// A file of settings is not TOML, or a value is a list.
     #[error("{reason} (line {line} of {})", path.display())]
     File {
@@ -269,6 +253,7 @@ impl ExperimentError {
     pub fn of_file(self, path: &Path) -> ExperimentError {
         match self {
             ExperimentError::Windows(_)
+            | ExperimentError::Interval(_)
             | ExperimentError::TooLarge { .. }
             | ExperimentError::Smooth { .. } => ExperimentError::OfFile {
                 error: Box::new(self),
@@ -286,11 +271,9 @@ impl ExperimentError {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
             }),
-            ExperimentError::Interval(_) => Some("give the steps between forcings with `--interval`".into()),
-            ExperimentError::IntervalBeyondWindow { rows, .. } => Some(format!(
-                "use `--window {}` or more, or give the steps between forcings with `--interval`",
-                rows + 1
-            )),
+            ExperimentError::Interval(_) => Some(
+                "give the steps between forcings with `--interval`, or name a chaotic channel first with `--state`".into(),
+            ),
             ExperimentError::Architecture(error) => error.hint(),
             ExperimentError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
                 0 | 1 => None,
@@ -425,18 +408,15 @@ impl Experiment {
     }
 
     /// The predictability time of the data, where the interval of sparse forcing is left to them.
-    fn find_interval(&self, series: &Series) -> Result<Option<FoundInterval>, ExperimentError> {
-        let is_sparse = self.settings.choice("forcing") == "stf";
-        if !is_sparse || self.settings.integer_unless_auto("interval").is_some() {
+    fn find_interval(&self, series: &Series) -> Result<Option<Predictability>, ExperimentError> {
+        let set = &self.settings;
+        let is_sparse = set.choice("forcing") == "stf";
+        if !is_sparse || set.integer_unless_auto("interval").is_some() {
             return Ok(None);
         }
-        let rows = recording_exponent::predictability(series).map_err(ExperimentError::Interval)?;
-        let window = self.settings.integer("window");
-        if rows >= window {
-            return Err(ExperimentError::IntervalBeyondWindow { rows, window });
-        }
-        let channel = series.channels()[0].name.clone();
-        Ok(Some(FoundInterval { rows, channel }))
+        let threads = threads(set.integer("threads"));
+        let found = recording_exponent::predictability(series, threads);
+        found.map(Some).map_err(ExperimentError::Interval)
     }
 
     fn model(&self) -> &'static ModelInfo {

@@ -96,15 +96,37 @@ fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
     })
 }
 
-/// The predictability time ln 2/λ of the first channel in rows, at least one.
-pub fn predictability(series: &Series) -> Result<usize, EmbeddingError> {
+/// For how long a recording can be predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictability {
+    /// ln 2/λ in whole rows, at least one.
+    pub rows: usize,
+    /// The channel that λ is of.
+    pub channel: String,
+    /// λ per row.
+    pub exponent: f64,
+    /// Its spread over dimensions; none for fewer than two.
+    pub error: Option<f64>,
+}
+
+/// The predictability time of the first channel.
+pub fn predictability(series: &Series, threads: usize) -> Result<Predictability, EmbeddingError> {
     let first = first_channel(series)?;
-    let found = of_recording(&first, &Request::default())?;
-    let rows = found.exponent.predictability();
-    let rows = rows.ok_or_else(|| EmbeddingError::NoExponent {
-        name: first.channels()[0].name.clone(),
-    })?;
-    Ok((rows.round() as usize).max(1))
+    let request = Request {
+        threads,
+        ..Request::default()
+    };
+    let exponent = of_recording(&first, &request)?.exponent;
+    let channel = first.channels()[0].name.clone();
+    match (exponent.predictability(), exponent.per_row) {
+        (Some(rows), Some(per_row)) => Ok(Predictability {
+            rows: (rows.round() as usize).max(1),
+            channel,
+            exponent: per_row,
+            error: exponent.error,
+        }),
+        _ => Err(EmbeddingError::NoExponent { name: channel }),
+    }
 }
 
 fn first_channel(series: &Series) -> Result<Series, EmbeddingError> {

@@ -177,20 +177,49 @@ fn read_interval(folder: &Path) -> f64 {
     line.unwrap().parse().unwrap()
 }
 
+const SPARSE: &str =
+    "train lorenz.csv --out run --epochs 1 --batches-per-epoch 2 --threads 1 --forcing stf";
+
 #[test]
-fn an_interval_from_data_that_no_window_reaches_is_refused() {
+fn an_interval_that_no_window_reaches_is_told() {
     let folder = lorenz(4000);
     // ln 2/λ is 77 rows (λ = 0.0091 a row).
-    let train = "train lorenz.csv --out run --epochs 1 --batches-per-epoch 2 --forcing stf";
-    let (_, complaint) = said(folder.path(), &format!("{train} --window 30"), 2);
+    for flags in ["--window 30", "--interval 50 --window 50"] {
+        let (_, notes) = said(folder.path(), &format!("{SPARSE} {flags}"), 0);
+        assert!(notes.contains("are forced at their start alone"), "{notes}");
+        fs::remove_dir_all(folder.path().join("run")).unwrap();
+    }
+    let (_, notes) = said(
+        folder.path(),
+        &format!("{SPARSE} --interval 50 --window 51"),
+        0,
+    );
+    assert!(!notes.contains("at their start alone"), "{notes}");
+}
+
+#[test]
+fn what_is_not_chaotic_has_no_interval() {
+    let folder = TempDir::new().unwrap();
+    let sine = (0..2500).map(|t| (0.1 * f64::from(t)).sin().to_string());
+    write(folder.path(), "lorenz.csv", sine);
+    let (_, complaint) = said(folder.path(), SPARSE, 2);
     assert!(
-        complaint.contains("nothing would be forced") && complaint.contains("use `--window "),
+        complaint.contains("no automatic interval of sparse forcing")
+            && complaint.contains("lorenz.csv")
+            && complaint.contains("hint: give the steps between forcings with `--interval`"),
         "{complaint}"
     );
-    let (_, notes) = said(folder.path(), &format!("{train} --window 200"), 0);
+    assert!(!folder.path().join("run").exists());
+}
+
+#[test]
+fn the_interval_of_sparse_forcing_is_the_predictability_time() {
+    let folder = lorenz(4000);
+    let train = SPARSE;
+    let (_, notes) = said(folder.path(), train, 0);
     assert!(
         notes.contains("note: states are replaced every ")
-            && notes.contains("the predictability time of `x`"),
+            && notes.contains("the predictability time of `x` (λ = 0.00"),
         "{notes}"
     );
     let found = document(folder.path(), "lyapunov lorenz.csv --channels x", 0);

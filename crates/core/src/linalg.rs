@@ -196,7 +196,7 @@ pub fn multiply_transposed(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize
     matmul(c, Accum::Replace, view(a, n, k), b, 1.0, Par::Seq);
 }
 
-/// Σ (v_i − from)², in f64 and eight sums, so that they do not wait for one another.
+/// Σ (v_i − from)² of differences in f32, summed in f64 and in eight sums, so that they do not wait for one another.
 pub fn sum_of_squares(v: &[f32], from: f32) -> f64 {
     let square = |v: f32| f64::from(v - from) * f64::from(v - from);
     let (chunks, rest) = v.as_chunks::<8>();
@@ -371,6 +371,31 @@ mod tests {
     fn product(a: &[f64], b: &[f64], n: usize, k: usize, m: usize) -> Vec<f64> {
         let entry = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * m + j]).sum();
         (0..n * m).map(|e| entry(e / m, e % m)).collect()
+    }
+
+    #[test]
+    fn large_products_have_the_bits_of_small_ones() {
+        // 16 × 16 × 16 is dispatched; its rows alone are not. The columns do not fill vectors.
+        let (n, k, m) = (16, 16, 15);
+        let (a, b) = (sample(n, k), sample(k, m));
+        let (mut whole, mut row) = (vec![0.0; n * m], vec![0.0; m]);
+        multiply(&a, &b, (n, k, m), &mut whole);
+        assert!(n * k * m >= WORTH_DISPATCHING && k * m < WORTH_DISPATCHING);
+        for (a, whole) in a.chunks_exact(k).zip(whole.chunks_exact(m)) {
+            multiply(a, &b, (1, k, m), &mut row);
+            assert_eq!(row, whole);
+        }
+    }
+
+    #[test]
+    fn squares_are_summed_whatever_their_number() {
+        for len in [0, 1, 7, 8, 9, 100] {
+            let v: Vec<f32> = (0..len).map(|i| i as f32).collect();
+            let expected: f64 = (0..len).map(|i| (f64::from(i) - 2.0).powi(2)).sum();
+            // Whole numbers below 2⁵³ are summed without rounding.
+            assert_eq!(sum_of_squares(&v, 2.0), expected, "{len}");
+        }
+        assert!(!sum_of_squares(&[1.0, f32::NAN], 0.0).is_finite());
     }
 
     fn sample(rows: usize, cols: usize) -> Vec<f64> {

@@ -1,6 +1,8 @@
 //! The one list of training settings, and the presets that override some of their defaults. Flags, files, keywords
 //! of the library, help and `explain train` are loops over it.
 
+use std::collections::BTreeMap;
+
 use attractor_core::forcing::alpha::Estimator;
 use attractor_core::map::{MODELS, ModelInfo};
 use attractor_core::settings::{AUTO, Domain, Setting, Value};
@@ -357,6 +359,17 @@ const fn up_to(low: u64, high: u64) -> Domain {
     Domain::Integer { low, high }
 }
 
+/// Whether a setting acts with given values of the others; what is not among them has no say.
+pub(crate) fn acts(name: &str, settings: &BTreeMap<String, String>) -> bool {
+    let decide = DEPENDENCES.iter().filter(|d| d.name == name);
+    let acts = |d: &Dependence| {
+        let on = SETTINGS.iter().find(|setting| setting.name == d.on)?;
+        let value = on.check(settings.get(d.on)?).ok()?;
+        Some((d.acts)(value))
+    };
+    decide.filter_map(acts).all(|acts| acts)
+}
+
 const fn depends(name: &'static str, on: &'static str, acts: fn(Value) -> bool) -> Dependence {
     Dependence {
         name,
@@ -416,6 +429,14 @@ mod tests {
                 assert!(values.contains(word) && !acts(&word), "{}", dependence.name);
             }
         }
+    }
+
+    #[test]
+    fn a_setting_acts_where_those_that_it_depends_on_let_it() {
+        let with = |forcing: &str| BTreeMap::from([("forcing".to_string(), forcing.to_string())]);
+        assert!(acts("interval", &with("stf")) && !acts("interval", &with("gtf")));
+        assert!(acts("alpha", &with("gtf")) && !acts("alpha", &with("agtf")));
+        assert!(acts("seed", &with("none")) && acts("interval", &BTreeMap::new()));
     }
 
     #[test]

@@ -67,10 +67,10 @@ fn forcing(settings: &Settings) -> String {
             figure(settings.real("alpha"))
         ),
         "agtf" => "adaptive generalised teacher forcing (α from Jacobians)".into(),
-        "stf" => format!(
-            "sparse teacher forcing, every {} steps",
-            settings.integer("interval")
-        ),
+        "stf" => match settings.integer_unless_auto("interval") {
+            Some(steps) => format!("sparse teacher forcing, every {}", count(steps, "step")),
+            None => "sparse teacher forcing, at intervals of the predictability time".into(),
+        },
         _ => "gradient descent without teacher forcing".into(),
     }
 }
@@ -229,6 +229,7 @@ pub(super) fn bibtex(reconstruction: &Reconstruction) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{Experiment, Origin, Raw};
     use serde_json::json;
 
     #[test]
@@ -284,5 +285,18 @@ mod tests {
                 .unwrap()
                 .contains("diverged at update 1,000")
         );
+    }
+
+    #[test]
+    fn sparse_forcing_is_told_with_and_without_its_interval() {
+        let told = |interval: &str| {
+            let mut raw = Raw::default();
+            raw.push("forcing", "stf", Origin::Flag);
+            raw.push("interval", interval, Origin::Flag);
+            forcing(Experiment::check(&raw).unwrap().settings())
+        };
+        assert_eq!(told("1"), "sparse teacher forcing, every 1 step");
+        assert_eq!(told("76"), "sparse teacher forcing, every 76 steps");
+        assert!(told("auto").contains("predictability time"));
     }
 }

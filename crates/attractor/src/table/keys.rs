@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use attractor_core::settings::{SettingError, nearest};
 
-use crate::experiment::SETTINGS;
+use crate::experiment::{SETTINGS, acts};
 use crate::study::{Scored, StudyError};
 
 /// Something that runs may differ in.
@@ -75,15 +75,18 @@ pub(super) fn varied(runs: &[Scored]) -> Vec<Key> {
     }
 }
 
-/// The settings in which runs differ from the first of them.
+/// The settings in which runs differ from the first of them, where they act in both.
 fn differing<'a>(runs: &[&'a Scored]) -> BTreeSet<&'a str> {
     let first = &runs[0].settings;
     let others = runs.iter().filter(|run| run.settings != *first);
-    let other = |(name, value): &(&'a String, &String)| first.get(*name) != Some(value);
-    others
-        .flat_map(|run| run.settings.iter().filter(other))
-        .map(|(name, _)| name.as_str())
-        .collect()
+    let differing = others.flat_map(|run| {
+        let other = |(name, value): &(&'a String, &'a String)| {
+            let act = acts(name, first) && acts(name, &run.settings);
+            act && first.get(*name) != Some(value)
+        };
+        run.settings.iter().filter(other)
+    });
+    differing.map(|(name, _)| name.as_str()).collect()
 }
 
 /// The runs by the values of keys, in the order in which they first occur.

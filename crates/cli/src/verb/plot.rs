@@ -88,16 +88,16 @@ impl Plot {
         store::refuse_unwritable(path)?;
         let figure = kind.draw(&self.request())?;
         let files = figure.write(path, &self.read())?;
+        let idle = self.idle(kind);
+        let idle = idle.map(|flag| format!("{flag} has no effect on {}", kind.id));
+        let all: Vec<String> = idle.chain(figure.notes.iter().cloned()).collect();
         match self.json {
-            true => writeln!(out, "{:#}", document(kind, &figure, &files))?,
+            true => writeln!(out, "{:#}", document(kind, &figure, &files, &all))?,
             false => write_numbers(&figure, out)?,
         }
         out.flush()?;
         let mut notes = io::stderr().lock();
-        for flag in self.idle(kind) {
-            writeln!(notes, "note: {flag} has no effect on {}", kind.id)?;
-        }
-        for note in &figure.notes {
+        for note in &all {
             writeln!(notes, "note: {note}")?;
         }
         for file in &files {
@@ -188,7 +188,7 @@ fn write_numbers(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     table::write(out, &figure.numbers.iter().map(row).collect::<Vec<_>>())
 }
 
-fn document(kind: &Kind, figure: &Figure, files: &[PathBuf]) -> Value {
+fn document(kind: &Kind, figure: &Figure, files: &[PathBuf], notes: &[String]) -> Value {
     let numbers: Map<String, Value> = figure
         .numbers
         .iter()
@@ -200,7 +200,7 @@ fn document(kind: &Kind, figure: &Figure, files: &[PathBuf]) -> Value {
         "paper": kind.paper,
         "files": files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
         "numbers": numbers,
-        "notes": figure.notes,
+        "notes": notes,
     })
 }
 

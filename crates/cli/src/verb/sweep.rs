@@ -56,7 +56,8 @@ impl Sweep {
             study = study.only(&self.only)?;
         }
         if !self.quiet {
-            for data in study.test.iter().chain([&study.train]) {
+            let other = study.test.iter().filter(|test| **test != study.train);
+            for data in [&study.train].into_iter().chain(other) {
                 tell_remarks(&data.path, &data.options)?;
             }
         }

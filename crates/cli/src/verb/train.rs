@@ -11,6 +11,7 @@ use attractor::Error;
 use attractor::experiment::{
     DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw, Resolved,
 };
+use attractor::forcing::Forcing;
 use attractor::inspect::{count, figure};
 use attractor::run::{RunFolder, Trained};
 use attractor::train::{Outcome, Plan};
@@ -155,9 +156,22 @@ impl Show {
         if let Some(found) = &resolved.found_interval {
             writeln!(
                 notes,
-                "note: states are replaced every {}, the predictability time of `{}`; `--interval` sets another",
+                "note: states are replaced every {}, the predictability time of `{}` (λ = {}{} per row); `--interval` sets another",
                 count(found.rows, "step"),
-                found.channel
+                found.channel,
+                figure(found.exponent),
+                found
+                    .error
+                    .map_or(String::new(), |error| format!(" ± {}", figure(error)))
+            )?;
+        }
+        if let Forcing::Sparse { interval } = resolved.plan.forcing
+            && interval >= resolved.windows.window()
+        {
+            writeln!(
+                notes,
+                "note: windows of {} are forced at their start alone, because the interval has {interval}",
+                count(resolved.windows.window(), "step")
             )?;
         }
         let windows = &resolved.windows;

@@ -128,7 +128,8 @@ impl Unit for Clipped {
 
     #[inline(always)]
     fn gate<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, value: V, cotangent: V) -> V {
-        // v − v² is zero in all its bits exactly where the unit is shut. Comparing bits spares the conversion of a mask.
+        // v − v² is zero in all its bits where v is +0 or 1, as values of shut units are. Comparing bits spares the
+        // conversion of a mask.
         let zero = V::Bits::splat(simd, 0);
         let shut = (-value).mul_add(value, value).to_bits().simd_eq(zero);
         V::from_bits(shut.select(zero, cotangent.to_bits()))

@@ -3,9 +3,8 @@
 //! Eight numbers of eight windows are a square that is transposed in registers. Its rows are numbered by three bits, and
 //! so are its columns; interleaving rows i and i + 4 turns these six bits around by one, and three times exchange them.
 
-use fearless_simd::{Simd, f32x8};
-
 use fearless_simd::prelude::SimdBase;
+use fearless_simd::{Simd, f32x8};
 
 use super::{GROUP, Lanes, Task};
 
@@ -41,6 +40,7 @@ impl<P: Lanes> Task for Abreast<'_, P> {
     }
 }
 
+/// Columns as rows.
 #[inline(always)]
 fn transposed<S: Simd>(simd: S, mut rows: [f32x8<S>; GROUP]) -> [f32x8<S>; GROUP] {
     for _ in 0..3 {

@@ -243,3 +243,30 @@ fn add_column<S: Simd, P: Lanes, const R: usize>(
         sums[r] = P::Vector::splat(simd, column[r]).mul_add(x, sums[r]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_columns_and_entries_pack_alike() {
+        // Heights that do and do not divide the rows.
+        for (rows, cols) in [(1, 1), (3, 5), (12, 4), (13, 7), (50, 3)] {
+            let number = |row: usize, col: usize| (100 * row + col) as f32;
+            let by_rows: Vec<f32> = (0..rows * cols)
+                .map(|i| number(i / cols, i % cols))
+                .collect();
+            let by_columns: Vec<f32> = (0..rows * cols)
+                .map(|i| number(i % rows, i / rows))
+                .collect();
+            for blank in [Packed::new(rows, cols), Packed::for_many(rows, cols)] {
+                let mut packed = [blank.clone(), blank.clone(), blank];
+                packed[0].fill(number);
+                packed[1].fill_rows(&by_rows);
+                packed[2].fill_columns(&by_columns);
+                assert_eq!(packed[0].values, packed[1].values, "{rows} × {cols}");
+                assert_eq!(packed[0].values, packed[2].values, "{rows} × {cols}");
+            }
+        }
+    }
+}

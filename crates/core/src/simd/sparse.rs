@@ -358,6 +358,27 @@ mod tests {
     const LATENT: usize = 11;
     const HIDDEN: usize = 21;
 
+    #[test]
+    fn rows_of_units_are_the_same_by_rows_and_by_columns() {
+        let number = |l: usize, m: usize| (100 * l + m) as f32;
+        let by_rows: Vec<f32> = (0..HIDDEN * LATENT)
+            .map(|i| number(i / LATENT, i % LATENT))
+            .collect();
+        let by_columns: Vec<f32> = (0..HIDDEN * LATENT)
+            .map(|i| number(i % HIDDEN, i / HIDDEN))
+            .collect();
+        let mut units = [UnitRows::new(LATENT, HIDDEN), UnitRows::new(LATENT, HIDDEN)];
+        units[0].fill_rows(&by_rows);
+        units[1].fill_columns(&by_columns);
+        for units in &units {
+            for l in 0..HIDDEN {
+                let row = units.of(l).iter().flat_map(Lanes::lanes);
+                let expected: Vec<f32> = (0..LATENT).map(|m| number(l, m)).collect();
+                assert!(row.take(LATENT).eq(&expected), "{l}");
+            }
+        }
+    }
+
     /// z, units' values, d, then weights in and out.
     struct Pull<'a> {
         open: &'a mut OpenUnits<Lanes8>,

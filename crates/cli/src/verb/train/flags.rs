@@ -60,7 +60,8 @@ fn flag(setting: &'static Setting) -> Arg {
 fn word(domain: &Domain) -> &'static str {
     match domain {
         Domain::Real { .. } | Domain::Positive => "X",
-        Domain::Integer { .. } | Domain::Auto { .. } => "N",
+        Domain::Integer { .. } => "N",
+        Domain::Auto { .. } => "N|auto",
         Domain::Choice(_) => "NAME",
         Domain::Flag => "BOOL",
     }
