@@ -44,9 +44,6 @@ pub(crate) trait Unit: Send + Sync {
 
     /// What h2 is folded into: factors of W2 and W1, and the bias.
     fn fold(h2: f32) -> Fold;
-
-    /// dh2 from the gradients in folded coordinates.
-    fn threshold_gradient(fold: Fold, sums: ThresholdSums) -> f32;
 }
 
 /// How a unit's threshold is folded into its weights.
@@ -64,16 +61,6 @@ impl Fold {
     fn slope(self) -> f32 {
         self.scale_in * self.scale_out
     }
-}
-
-/// What a threshold's gradient is made of, for one unit.
-pub(crate) struct ThresholdSums {
-    /// W1 · Ĝ1 over the latent states.
-    out: f32,
-    /// ŵ · Ĝ2 over the latent states.
-    inner: f32,
-    /// Σ q.
-    bias: f32,
 }
 
 /// φ(u + h2).
@@ -111,10 +98,6 @@ impl Unit for Plain {
             ..UNFOLDED
         }
     }
-
-    fn threshold_gradient(_fold: Fold, sums: ThresholdSums) -> f32 {
-        sums.bias
-    }
 }
 
 impl Unit for Clipped {
@@ -150,10 +133,6 @@ impl Unit for Clipped {
             scale_out: h2,
             bias: if h2 > 0.0 { 1.0 } else { 0.0 },
         }
-    }
-
-    fn threshold_gradient(fold: Fold, sums: ThresholdSums) -> f32 {
-        sums.out - sums.inner / fold.h2
     }
 }
 
@@ -196,10 +175,6 @@ impl Unit for Tanh {
             bias: h2,
             ..UNFOLDED
         }
-    }
-
-    fn threshold_gradient(_fold: Fold, sums: ThresholdSums) -> f32 {
-        sums.bias
     }
 }
 
@@ -477,26 +452,33 @@ impl<U: Unit> Kernel for Shallow<U> {
         }
     }
 
+    /// Where h2 is a bias, nothing was folded.
     fn finish(&self, theta: &[f32], dtheta: &mut [f32]) {
+        if U::THRESHOLD_IS_BIAS {
+            return;
+        }
         let Dims { latent, hidden, .. } = self.dims;
-        for l in 0..hidden {
-            let fold = self.folds[l];
-            let mut sums = ThresholdSums {
-                out: 0.0,
-                inner: 0.0,
-                bias: dtheta[self.h2.start + l],
-            };
-            for m in 0..latent {
-                let (i1, i2) = (
-                    self.w1.start + m * hidden + l,
-                    self.w2.start + l * latent + m,
-                );
-                sums.out += theta[i1] * dtheta[i1];
-                sums.inner += theta[i2] * fold.scale_in * dtheta[i2];
-                dtheta[i1] *= fold.scale_out;
-                dtheta[i2] *= fold.scale_in;
+        let places = [&self.w1, &self.w2, &self.h2];
+        let [dw1, dw2, dh2] = dtheta
+            .get_disjoint_mut(places.map(Range::clone))
+            .expect("tensors do not overlap");
+        let (w1, w2) = (&theta[self.w1.clone()], &theta[self.w2.clone()]);
+        dh2.fill(0.0);
+        for (w1, dw1) in w1.chunks_exact(hidden).zip(dw1.chunks_exact_mut(hidden)) {
+            let units = dh2.iter_mut().zip(&self.folds);
+            for ((w1, dw1), (dh2, fold)) in w1.iter().zip(dw1).zip(units) {
+                *dh2 += w1 * *dw1;
+                *dw1 *= fold.scale_out;
             }
-            dtheta[self.h2.start + l] = U::threshold_gradient(fold, sums);
+        }
+        let rows = w2.chunks_exact(latent).zip(dw2.chunks_exact_mut(latent));
+        for ((w2, dw2), (dh2, fold)) in rows.zip(dh2.iter_mut().zip(&self.folds)) {
+            let mut inner = 0.0;
+            for (w2, dw2) in w2.iter().zip(dw2) {
+                inner += w2 * fold.scale_in * *dw2;
+                *dw2 *= fold.scale_in;
+            }
+            *dh2 -= inner / fold.h2;
         }
     }
 }
