@@ -117,7 +117,6 @@ fn predictions(run: &Subject, excerpt: &Excerpt, ahead: usize) -> Vec<f64> {
     in_units_of_data(&scaled, &run.reconstruction)
 }
 
-/// The root mean square difference from the truth where there are predictions.
 /// Whether a prediction is farther off than ten times the largest value.
 fn leaves_panel(excerpt: &Excerpt, predicted: &[f64]) -> bool {
     let largest = excerpt
@@ -127,6 +126,7 @@ fn leaves_panel(excerpt: &Excerpt, predicted: &[f64]) -> bool {
     predicted.iter().any(|p| p.abs() > 10.0 * largest)
 }
 
+/// The root mean square difference from the truth where there are predictions.
 fn error(excerpt: &Excerpt, predicted: &[f64]) -> f64 {
     let pairs = excerpt
         .truth
