@@ -42,7 +42,7 @@ pub(crate) struct Bench {
     /// Instruction set
     #[arg(long, default_value = "auto", value_parser = ["auto", "baseline", "avx2", "avx512"])]
     isa: String,
-    /// Teacher forcing
+    /// Teacher forcing; stf replaces states every 16 steps
     #[arg(long, default_value = "gtf", value_parser = choices("forcing"))]
     forcing: String,
     /// How adaptive forcing (agtf) finds alpha

@@ -375,7 +375,7 @@ fn tiled<S: Simd, P: Lanes>(
     );
 }
 
-/// [`fused`] for every M that has scalar weights.
+/// [`fused`] for every M, with scalar weights.
 #[inline(always)]
 fn fused_any<S: Simd, P: Lanes, Q>(
     simd: S,
@@ -388,9 +388,7 @@ fn fused_any<S: Simd, P: Lanes, Q>(
 ) {
     let (weights, units) = ((input, output), (beside, units));
     match dim {
-        1 => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
-        2 => fused::<S, P, _, _, 2, 3>(simd, weights, x, units, start, act, ends),
-        3 => fused::<S, P, _, _, 3, 2>(simd, weights, x, units, start, act, ends),
+        ..=SPREAD => fused_few(simd, (dim, input, output), x, units, start, act, ends),
         4 => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
         5 => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
         _ => fused::<S, P, _, _, 6, 1>(simd, weights, x, units, start, act, ends),
@@ -399,9 +397,9 @@ fn fused_any<S: Simd, P: Lanes, Q>(
 
 /// [`fused`] for every M that may have weights as whole vectors.
 #[inline(always)]
-fn fused_few<S: Simd, P: Lanes, Q>(
+fn fused_few<S: Simd, P: Lanes, W: Weight, Q>(
     simd: S,
-    (dim, input, output): (usize, &[Lanes8], &[Lanes8]),
+    (dim, input, output): (usize, &[W], &[W]),
     x: &[P],
     (beside, units): (&[Q], &mut [P]),
     start: impl Fn(&Q) -> P::Vector<S>,
