@@ -407,14 +407,18 @@ impl Experiment {
         Experiment { settings }
     }
 
+    /// Whether the interval of sparse forcing is left to the data.
+    pub(crate) fn leaves_interval_open(&self) -> bool {
+        let is_sparse = self.settings.choice("forcing") == "stf";
+        is_sparse && self.settings.integer_unless_auto("interval").is_none()
+    }
+
     /// The predictability time of the data, where the interval of sparse forcing is left to them.
     fn find_interval(&self, series: &Series) -> Result<Option<Predictability>, ExperimentError> {
-        let set = &self.settings;
-        let is_sparse = set.choice("forcing") == "stf";
-        if !is_sparse || set.integer_unless_auto("interval").is_some() {
+        if !self.leaves_interval_open() {
             return Ok(None);
         }
-        let threads = threads(set.integer("threads"));
+        let threads = threads(self.settings.integer("threads"));
         let found = recording_exponent::predictability(series, threads);
         found.map(Some).map_err(ExperimentError::Interval)
     }

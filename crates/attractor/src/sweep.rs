@@ -4,6 +4,7 @@
 //! as well, and several processes can share one folder: a run's lock says who works on it, and what others work on is
 //! looked at again later.
 
+mod cells;
 mod queue;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::run::{Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, 
 use crate::study::{Parts, run_folder};
 use crate::study::{Record, Scored, Study};
 
+pub use cells::FoundInterval;
 use queue::Queue;
 
 /// A study with its data, ready to be run in a folder.
@@ -35,6 +37,7 @@ pub struct Sweep {
     pipeline: Pipeline,
     test: Option<Series>,
     jobs: Vec<Job>,
+    found_intervals: Vec<FoundInterval>,
     cache: Cache,
     /// The scalings for which floors and chance levels are in the cache.
     known_levels: Mutex<Vec<String>>,
@@ -111,11 +114,7 @@ impl Sweep {
         if let Some(found) = found {
             found.refuse_other(&record, &study, folder)?;
         }
-        for cell in &mut study.cells {
-            let resolved = cell.experiment.resolve(&recording);
-            let resolved = resolved.map_err(|error| error.of_file(&study.train.path))?;
-            cell.experiment = resolved.experiment;
-        }
+        let found_intervals = cells::resolve(&mut study, &recording)?;
         let jobs = jobs(&study, folder)?;
         let sweep = Sweep {
             cache: Cache::of_user(Some(&folder.join(".levels"))),
@@ -127,6 +126,7 @@ impl Sweep {
             pipeline,
             test,
             jobs,
+            found_intervals,
         };
         sweep.refuse_unfit_test()?;
         Ok(sweep)
@@ -135,6 +135,11 @@ impl Sweep {
     /// All runs, seed by seed.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
+    }
+
+    /// Intervals of forcing that cells left to the data.
+    pub fn found_intervals(&self) -> &[FoundInterval] {
+        &self.found_intervals
     }
 
     /// Runs what has not been run, with so many trainings side by side.

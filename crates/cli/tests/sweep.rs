@@ -638,3 +638,60 @@ fn tables_have_formats_and_the_paper_beside_them() {
     let wrong = said(here, "table d --by alhpa", 2).1;
     assert!(wrong.contains("hint: did you mean `alpha`?"), "{wrong}");
 }
+
+#[test]
+fn what_cells_leave_to_the_data_is_found_once_and_told() {
+    let with_intervals = |intervals: &str| {
+        STUDY
+            .replace("seeds = 3", "seeds = 1")
+            .replace("epochs = 30", "epochs = 2")
+            .replace("[settings]", "[settings]\nforcing = 'stf'")
+            .replace("alpha = [0.1, 0.3]", &format!("interval = {intervals}"))
+    };
+    let folder = folder(|_| with_intervals("['auto', 3]\nwindow = [20, 30]"));
+    let here = folder.path();
+    let simulate = "simulate lorenz63 --steps 5000 --standardize --seed 1 --out train.csv";
+    said(here, simulate, 0);
+    let study = fs::read_to_string(here.join("s.toml")).unwrap();
+    fs::write(here.join("s.toml"), study.replace("window = 20\n", "")).unwrap();
+    let (_, notes) = said(here, "sweep s.toml --out d", 0);
+    let found: Vec<&str> = notes
+        .lines()
+        .filter(|l| l.contains("predictability"))
+        .collect();
+    assert_eq!(found.len(), 1, "{notes}");
+    let rows = found[0]
+        .split("every ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
+    // Both cells got it.
+    for window in [20, 30] {
+        let run = here.join(format!(
+            "d/interval=auto,window={window}/seed-01/scores.json"
+        ));
+        assert_eq!(read_json(&run)["settings"]["interval"], rows);
+    }
+    // Trained once is enough.
+    fs::write(
+        here.join("s.toml"),
+        with_intervals(&format!("['auto', {rows}]")),
+    )
+    .unwrap();
+    let wrong = said(here, "sweep s.toml --out e", 2).1;
+    let cells = format!("the cells `interval=auto` and `interval={rows}` have the same settings");
+    assert!(wrong.contains(&cells), "{wrong}");
+    // A mistake in one of several cells names it.
+    fs::write(
+        here.join("s.toml"),
+        STUDY
+            .replace("alpha = [0.1, 0.3]", "batch = [1, 16]\nwindow = [20, 9000]")
+            .replace("window = 20\n", ""),
+    )
+    .unwrap();
+    let wrong = said(here, "sweep s.toml --out e", 2).1;
+    assert!(wrong.contains("(cell `batch=1,window=9000`)"), "{wrong}");
+    assert!(!here.join("e").exists());
+}

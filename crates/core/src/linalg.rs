@@ -166,16 +166,50 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// By rows of B, so that neighbouring sums stand side by side: their bits are the same with every instruction set.
+    /// Up to 4 × 8 entries at a time, in registers. Every entry is added up in the order of k, so that its bits are the same with every instruction set
+    /// and in every block.
     #[inline(always)]
-    fn add_up(self) {
-        self.c.fill(0.0);
-        let rows = self.c.chunks_exact_mut(self.m);
-        for (row, c) in self.a.chunks_exact(self.k).zip(rows) {
-            for (&a, b) in row.iter().zip(self.b.chunks_exact(self.m)) {
-                c.iter_mut().zip(b).for_each(|(c, b)| *c += a * b);
+    fn add_up(mut self) {
+        let (mut i, rows) = (0, self.c.len() / self.m);
+        while i < rows {
+            i += match rows - i {
+                4.. => self.add_up_rows::<4>(i),
+                _ => self.add_up_rows::<1>(i),
+            };
+        }
+    }
+
+    /// R rows from row i on; gives back R.
+    #[inline(always)]
+    fn add_up_rows<const R: usize>(&mut self, i: usize) -> usize {
+        let mut j = 0;
+        while j < self.m {
+            j += match self.m - j {
+                8.. => self.add_up_block::<R, 8>((i, j)),
+                4.. => self.add_up_block::<R, 4>((i, j)),
+                _ => self.add_up_block::<R, 1>((i, j)),
+            };
+        }
+        R
+    }
+
+    /// R × C entries from (i, j) on; gives back C.
+    #[inline(always)]
+    fn add_up_block<const R: usize, const C: usize>(&mut self, (i, j): (usize, usize)) -> usize {
+        let a: [&[f64]; R] = std::array::from_fn(|r| &self.a[(i + r) * self.k..][..self.k]);
+        let mut sums = [[0.0; C]; R];
+        for (l, b) in self.b.chunks_exact(self.m).enumerate() {
+            let b = &b[j..j + C];
+            for r in 0..R {
+                for c in 0..C {
+                    sums[r][c] += a[r][l] * b[c];
+                }
             }
         }
+        for (r, sums) in sums.iter().enumerate() {
+            self.c[(i + r) * self.m + j..][..C].copy_from_slice(sums);
+        }
+        C
     }
 }
 

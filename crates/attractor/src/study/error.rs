@@ -47,6 +47,24 @@ pub enum StudyError {
         /// All names.
         known: Vec<String>,
     },
+    /// A cell does not fit the data.
+    #[error("{error} (cell `{cell}`)")]
+    OfCell {
+        /// The cell's folder.
+        cell: String,
+        /// What is wrong.
+        error: Box<crate::Error>,
+    },
+    /// Two cells have the same settings.
+    #[error(
+        "the cells `{first}` and `{second}` have the same settings for these data: all runs would be trained twice"
+    )]
+    SameCells {
+        /// The folder of the first one.
+        first: String,
+        /// The folder of the second one.
+        second: String,
+    },
     /// The folder is in other use.
     #[error("the folder holds something else than a study: {}", path.display())]
     OtherContent {
@@ -230,6 +248,8 @@ impl StudyError {
     pub fn hint(&self) -> Option<String> {
         match self {
             StudyError::Line { mistake, .. } => mistake.hint(),
+            StudyError::OfCell { error, .. } => error.hint(),
+            StudyError::SameCells { .. } => Some("leave one of them out".into()),
             StudyError::DataNotFound { .. } => Some(
                 "relative names count from the folder of the study; `--data-dir` or ATTRACTOR_DATA names another".into(),
             ),

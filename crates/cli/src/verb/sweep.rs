@@ -13,6 +13,7 @@ use attractor::sweep::{Ended, Sweep as Runs};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::train::interval;
 use super::whole;
 use crate::reading::tell_remarks;
 use view::View;
@@ -62,6 +63,9 @@ impl Sweep {
             }
         }
         let sweep = Runs::prepare(study, &self.out)?;
+        if !self.quiet {
+            tell_intervals(&sweep, &mut io::stderr().lock())?;
+        }
         let view = match self.quiet {
             true => View::silent(sweep.jobs()),
             false => View::shown(sweep.jobs()),
@@ -96,6 +100,17 @@ impl Sweep {
             ),
         }
     }
+}
+
+fn tell_intervals(sweep: &Runs, notes: &mut dyn Write) -> io::Result<()> {
+    for found in sweep.found_intervals() {
+        let (cell, every) = (&found.cell, interval(&found.found));
+        writeln!(
+            notes,
+            "note: `{cell}` replaces states every {every}; `interval` sets another"
+        )?;
+    }
+    Ok(())
 }
 
 fn document(ended: &Ended) -> Value {

@@ -20,8 +20,8 @@ pub(crate) struct Table {
     /// Folder of the study
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Group by this setting, or by `name`; may be repeated [default: what the runs differ in]
-    #[arg(long, value_name = "KEY")]
+    /// Group by this setting, or by `name`; several with commas between, or repeated [default: what the runs differ in]
+    #[arg(long, value_name = "KEY", value_delimiter = ',')]
     by: Vec<String>,
     /// How the table is written; csv has all digits
     #[arg(

@@ -13,6 +13,7 @@ use attractor::experiment::{
 };
 use attractor::forcing::Forcing;
 use attractor::inspect::{count, figure};
+use attractor::recording_exponent::Predictability;
 use attractor::run::{RunFolder, Trained};
 use attractor::train::{Outcome, Plan};
 use clap::Args;
@@ -154,15 +155,10 @@ impl Show {
             )?;
         }
         if let Some(found) = &resolved.found_interval {
+            let every = interval(found);
             writeln!(
                 notes,
-                "note: states are replaced every {}, the predictability time of `{}` (λ = {}{} per row); `--interval` sets another",
-                count(found.rows, "step"),
-                found.channel,
-                figure(found.exponent),
-                found
-                    .error
-                    .map_or(String::new(), |error| format!(" ± {}", figure(error)))
+                "note: states are replaced every {every}; `--interval` sets another"
             )?;
         }
         if let Forcing::Sparse { interval } = resolved.plan.forcing
@@ -217,6 +213,18 @@ impl Show {
             Outcome::Finished(_) => ExitCode::SUCCESS,
         })
     }
+}
+
+/// What an interval is that was left to the data.
+pub(super) fn interval(found: &Predictability) -> String {
+    let error = found.error.map(|error| format!(" ± {}", figure(error)));
+    format!(
+        "{}, the predictability time of `{}` (λ = {}{} per row)",
+        count(found.rows, "step"),
+        found.channel,
+        figure(found.exponent),
+        error.unwrap_or_default()
+    )
 }
 
 /// A line on how it went.

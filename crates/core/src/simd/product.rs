@@ -76,9 +76,15 @@ impl Packed {
         let tiles = self.values.chunks_exact_mut(tile * cols);
         for (i, values) in tiles.enumerate() {
             let height = tile.min(rows - i * tile);
-            let places = values.chunks_exact_mut(tile);
-            for (to, column) in places.zip(w.chunks_exact(rows)) {
-                to[..height].copy_from_slice(&column[i * tile..][..height]);
+            let columns = values
+                .chunks_exact_mut(tile)
+                .zip(w.chunks_exact(rows).map(|column| &column[i * tile..]));
+            // Copies of a length that is known beforehand are a few vectors, others a call each.
+            match height {
+                12 => columns.for_each(|(to, from)| to[..12].copy_from_slice(&from[..12])),
+                8 => columns.for_each(|(to, from)| to[..8].copy_from_slice(&from[..8])),
+                4 => columns.for_each(|(to, from)| to[..4].copy_from_slice(&from[..4])),
+                _ => columns.for_each(|(to, from)| to[..height].copy_from_slice(&from[..height])),
             }
         }
     }

@@ -66,11 +66,13 @@ impl UnitRows {
     pub(crate) fn fill_columns(&mut self, w: &[f32]) {
         let vectors = self.latent.div_ceil(GROUP);
         let hidden = self.rows.len() / vectors;
-        for (m, column) in w.chunks_exact(hidden).enumerate() {
-            let places = self.rows[m / GROUP..].iter_mut().step_by(vectors);
-            places
-                .zip(column)
-                .for_each(|(to, &from)| to.lanes_mut()[m % GROUP] = from);
+        for (v, columns) in w.chunks(GROUP * hidden).enumerate() {
+            let units = self.rows[v..].iter_mut().step_by(vectors);
+            for (unit, to) in units.enumerate() {
+                let places = to.lanes_mut().iter_mut();
+                let from = columns[unit..].iter().step_by(hidden);
+                places.zip(from).for_each(|(to, &from)| *to = from);
+            }
         }
     }
 }

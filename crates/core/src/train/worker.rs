@@ -466,14 +466,15 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
     /// Adds all slots in the order of the lanes, then turns the sum into dθ of the whole objective.
     fn gather(&mut self, exchange: &Exchange) -> Measured {
         let plan = self.job.plan;
-        self.gradient.fill(0.0);
         let mut squares = 0.0;
-        for slot in exchange.read(self.state.update) {
-            for group in &slot.groups {
-                self.gradient
-                    .iter_mut()
-                    .zip(group)
-                    .for_each(|(sum, g)| *sum += g);
+        for (i, slot) in exchange.read(self.state.update).enumerate() {
+            let (first, others) = slot.groups.split_at(usize::from(i == 0));
+            first
+                .iter()
+                .for_each(|group| self.gradient.copy_from_slice(group));
+            for group in others {
+                let pairs = self.gradient.iter_mut().zip(group);
+                pairs.for_each(|(sum, g)| *sum += g);
             }
             squares += slot.squares.iter().map(|&s| f64::from(s)).sum::<f64>();
         }
