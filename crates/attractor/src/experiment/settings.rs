@@ -338,11 +338,11 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "best",
-        about: "Parameters and their averages are judged every 50 epochs, and the best become the model's",
+        about: "Parameters and their averages are judged by D_stsp every 25 epochs, and the best become the model's",
         set: &[
             ("average", "0.999"),
-            ("best-by", "both"),
-            ("best-every", "50"),
+            ("best-by", "d_stsp"),
+            ("best-every", "25"),
             ("best-starts", "4"),
         ],
     },

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use attractor::catalogue::Entry;
 use attractor::experiment::{PRESETS, SETTINGS};
+use attractor::figure::{KINDS, Kind};
 use attractor::map::{MODELS, ModelInfo};
 use attractor::settings::Setting;
 use attractor::system::{self, Known};
@@ -13,18 +14,25 @@ use clap::Args;
 
 use crate::table;
 
-/// Explain a model, measure, system or format: what it computes, its settings and its references
+/// Explain a model, measure, system, format, figure or setting: what it is, its settings and its references
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A name, as `attractor list` prints it, or `train`
+    /// A name, as `attractor list` prints it, `train`, a setting of it, or a kind of figure
     name: String,
 }
 
 impl Explain {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        match self.name.as_str() {
-            TRAIN => write_training(out)?,
-            name => write_entry(out, library::find(name)?)?,
+        let name = self.name.as_str();
+        if name == TRAIN {
+            write_training(out)?;
+        } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
+            writeln!(out, "{name} (one of the settings of `attractor train`)")?;
+            write_setting(out, setting)?;
+        } else if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
+            write_figure(out, kind)?;
+        } else {
+            write_entry(out, library::find(name)?)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -37,21 +45,29 @@ const TRAIN: &str = "train";
 fn write_training(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "train (`attractor train`)")?;
     writeln!(out, "Fits a model to a recording by teacher forcing")?;
-    // The longest column comes last: choices may be many.
-    let head = ["setting", "default", "meaning", "range"].map(String::from);
-    let rows = SETTINGS.iter().map(|setting| {
-        let words = [setting.name, setting.default, setting.about];
-        let [name, default, about] = words.map(String::from);
-        [name, default, about, setting.domain.to_string()]
-    });
     writeln!(out, "\nsettings")?;
-    table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())?;
+    for setting in SETTINGS {
+        write_setting(out, setting)?;
+    }
     writeln!(out, "\npresets (`--preset NAME`)")?;
     let rows = PRESETS.iter().map(|preset| {
         let set: Vec<String> = preset.set.iter().map(|(k, v)| format!("{k}={v}")).collect();
         [preset.name.into(), set.join(" "), preset.about.into()]
     });
     table::write(out, &rows.collect::<Vec<_>>())
+}
+
+/// A setting with its default, its meaning and its range: below one another, because each may be long.
+fn write_setting(out: &mut dyn Write, setting: &Setting) -> io::Result<()> {
+    writeln!(out, "  {} = {}", setting.name, setting.default)?;
+    writeln!(out, "      {}", setting.about)?;
+    writeln!(out, "      {}", setting.domain)
+}
+
+fn write_figure(out: &mut dyn Write, kind: &Kind) -> io::Result<()> {
+    writeln!(out, "{} (one of the figures of `attractor plot`)", kind.id)?;
+    writeln!(out, "{}", kind.summary)?;
+    writeln!(out, "\nin the paper: {}", kind.paper)
 }
 
 fn write_entry(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
@@ -152,12 +168,12 @@ fn write_references(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use attractor::catalogue::Kind;
+    use attractor::catalogue;
     use attractor::settings::Domain;
 
     /// An entry for the tests of the verbs that print entries.
     pub(crate) const SAMPLE: Entry = Entry {
-        kind: Kind::System,
+        kind: catalogue::Kind::System,
         id: "sample",
         summary: "A system for tests",
         details: "\nx' = −σ x\n  and so on\n",
@@ -229,6 +245,28 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
         let page = String::from_utf8(out).unwrap();
         assert!(SETTINGS.iter().all(|setting| page.contains(setting.about)));
         assert!(page.contains("paper  observation-start=random"), "{page}");
+    }
+
+    #[test]
+    fn settings_and_figures_have_their_pages() {
+        let page = |name: &str| {
+            let mut out = Vec::new();
+            let explain = Explain {
+                name: name.to_string(),
+            };
+            explain.run(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let expected = "\
+hidden (one of the settings of `attractor train`)
+  hidden = 50
+      Hidden units L, or bases of a dendritic model
+      a whole number from 1 to 65536
+";
+        assert_eq!(page("hidden"), expected);
+        for kind in KINDS {
+            assert!(page(kind.id).contains(kind.summary), "{}", kind.id);
+        }
     }
 
     #[test]
