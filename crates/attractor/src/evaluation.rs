@@ -282,7 +282,9 @@ pub fn evaluate(
         false => scores.extend(scores::of_forecasts(&reference, model, &data, request)?),
     }
     scores.sort_by_key(|score| MEASURES.iter().position(|info| info.entry.id == score.id));
-    let others = reference.from_other_starts(model, request.other_starts);
+    let others = reference
+        .from_other_starts(model, request.other_starts)
+        .collect();
     let starts = scores::add_starts(&mut scores, reference.judge(&generated), others);
     let judged = Judged {
         truth,

@@ -85,7 +85,7 @@ fn measures(bench: &mut Criterion) {
         })
     });
     group.bench_function("seven other starts", |b| {
-        b.iter(|| reference.from_other_starts(&model, 7))
+        b.iter(|| reference.from_other_starts(&model, 7).collect::<Vec<_>>())
     });
     group.bench_function("floors and chance, 1e5 x 5", |b| {
         b.iter(|| levels(truth, &[], &Options::default()))

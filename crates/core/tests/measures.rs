@@ -10,7 +10,7 @@ use attractor_core::map::{Dims, MODELS};
 use attractor_core::measure::correlation_dimension::Dimension;
 use attractor_core::measure::d_hellinger::Spectra;
 use attractor_core::measure::d_stsp::{Binned, StateBox};
-use attractor_core::measure::evaluate::{OrbitPart, Plan, Reference, scores};
+use attractor_core::measure::evaluate::{OrbitPart, OrbitScores, Plan, Reference, Which, scores};
 use attractor_core::measure::levels::levels;
 use attractor_core::measure::mixture::Mixture;
 use attractor_core::measure::prediction_error::prediction_error;
@@ -431,6 +431,29 @@ fn the_orbit_of_the_paper_drops_a_quarter_unless_inputs_drive_it() {
     let t = &series.trajectories()[0];
     let reference = Reference::new(Rows::new(&t.x, 3), &t.s, Plan::default()).unwrap();
     assert_eq!(reference.orbit(&model), model.orbit(&t.x[..3], &t.s, 150));
+}
+
+#[test]
+fn only_the_scores_that_are_asked_for_are_computed() {
+    let (series, model) = case(0, 0, ObservationKind::Linear);
+    let truth = Rows::new(&series.trajectories()[0].x, 3);
+    let judged = |scores| {
+        let plan = Plan {
+            scores,
+            ..Plan::default()
+        };
+        let reference = Reference::new(truth, &[], plan).unwrap();
+        reference.judge(&reference.orbit(&model))
+    };
+    let all = judged(Which::All);
+    assert!(all.d_stsp.is_some() && all.d_h.is_some());
+    let of_space = OrbitScores { d_h: None, ..all };
+    assert_eq!(judged(Which::StateSpace), of_space);
+    let of_spectra = OrbitScores {
+        d_h: all.d_h,
+        ..OrbitScores::default()
+    };
+    assert_eq!(judged(Which::Spectra), of_spectra);
 }
 
 /// A rotation that keeps lengths, z ← R z: orbits from other starts are circles through these rows.

@@ -1,10 +1,11 @@
 //! Training that is never lost: it is stored every so many epochs, goes back when it diverges, and continues from what
 //! is stored, bit for bit.
 
+use std::iter;
 use std::time::Instant;
 
 use attractor_core::measure::Rows;
-use attractor_core::measure::evaluate::{OrbitScores, Plan as JudgePlan, Reference};
+use attractor_core::measure::evaluate::{OrbitScores, Plan as JudgePlan, Reference, Which};
 use attractor_core::model::Model;
 use attractor_core::series::Series;
 use attractor_core::train::{Control, Epoch, Outcome, State, Watch, train};
@@ -270,7 +271,15 @@ impl<'a> Judge<'a> {
         let series = data.held_out.as_ref().unwrap_or(&data.series);
         let (x, s) = series.longest_complete();
         let truth = Rows::new(x, series.dim_obs());
-        let reference = match Reference::new(truth, s, JudgePlan::default()) {
+        let plan = JudgePlan {
+            scores: match measure {
+                "d_stsp" => Which::StateSpace,
+                "d_h" => Which::Spectra,
+                _ => Which::All,
+            },
+            ..JudgePlan::default()
+        };
+        let reference = match Reference::new(truth, s, plan) {
             Err(_) if measure == "auto" => return Ok(None),
             other => other.map_err(|error| ExperimentError::NoMeasure { measure, error })?,
         };
@@ -289,7 +298,8 @@ impl<'a> Judge<'a> {
         let averages = (!state.average.is_empty()).then_some((&state.average, true));
         for (theta, averaged) in [(&state.theta, false)].into_iter().chain(averages) {
             let lowest = best.as_ref().map_or(self.largest, |best| best.score);
-            let score = self.score(&Model::new(self.resolved.architecture, theta.clone()));
+            let model = Model::new(self.resolved.architecture, theta.clone());
+            let score = self.score(&model, lowest);
             // Written so that NaN is not lower.
             if let Some(score) = score.filter(|&score| score < lowest) {
                 *best = Some(Best {
@@ -302,16 +312,23 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The score of a model; none where it has none from one of the starts.
-    fn score(&self, model: &Model) -> Option<f64> {
+    /// The score of a model; none where it has none from one of the starts, or where some of them are enough to see that
+    /// it is not the lowest: measures are not negative.
+    fn score(&self, model: &Model, lowest: f64) -> Option<f64> {
         if self.measure == "pe" {
             return self.reference.prediction_error(model);
         }
-        let first = self.reference.judge(&self.reference.orbit(model));
-        let others = self.reference.from_other_starts(model, self.starts - 1);
-        let orbits = std::iter::once(&first).chain(&others);
-        let scores: Option<Vec<f64>> = orbits.map(|orbit| self.of_orbit(orbit)).collect();
-        Some(scores?.iter().sum::<f64>() / self.starts as f64)
+        let (starts, reference) = (self.starts, &self.reference);
+        let first = iter::once_with(|| reference.judge(&reference.orbit(model)));
+        let others = iter::once(()).flat_map(|()| reference.from_other_starts(model, starts - 1));
+        let mut sum = 0.0;
+        for orbit in first.chain(others) {
+            sum += self.of_orbit(&orbit)?;
+            if sum > starts as f64 * lowest {
+                return None;
+            }
+        }
+        Some(sum / starts as f64)
     }
 
     fn of_orbit(&self, orbit: &OrbitScores) -> Option<f64> {

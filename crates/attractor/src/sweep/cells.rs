@@ -51,7 +51,7 @@ impl FoundInterval {
     /// Whether an experiment asks for the interval of the same data.
     fn serves(&self, asked: &Experiment) -> bool {
         let same = |name: &&str| asked.settings().get(name) == self.asked.settings().get(name);
-        asked.leaves_interval_open() && OF_DATA.iter().all(|name| same(&name))
+        asked.leaves_interval_open() && OF_DATA.iter().all(same)
     }
 }
 

@@ -38,6 +38,20 @@ pub struct Plan {
     pub options: Options,
     /// Which part of a free orbit counts.
     pub orbit: OrbitPart,
+    /// What is said of a free orbit.
+    pub scores: Which,
+}
+
+/// Which scores of a free orbit are computed; the others are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Which {
+    /// All.
+    #[default]
+    All,
+    /// Those of the state space.
+    StateSpace,
+    /// Those of the spectra.
+    Spectra,
 }
 
 /// Which part of a free orbit is judged.
@@ -64,6 +78,22 @@ pub struct Reference<'a> {
 enum StateSpace {
     Binned(Binned),
     Mixture(Mixture),
+}
+
+impl StateSpace {
+    /// D_stsp, and its f32 form where there is one.
+    fn divergence(&self, orbit: Rows<'_>) -> (Option<Estimate>, Option<Estimate>) {
+        match self {
+            StateSpace::Binned(binned) => {
+                let divergence = binned.divergence(orbit).ok();
+                (divergence.map(|d| Estimate::exact(d.value)), None)
+            }
+            StateSpace::Mixture(mixture) => {
+                let divergence = mixture.divergence(orbit);
+                (Some(divergence.exact), divergence.paper)
+            }
+        }
+    }
 }
 
 /// What is said of one free orbit. A score that is not defined is none.
@@ -166,18 +196,21 @@ impl<'a> Reference<'a> {
         orbit
     }
 
-    /// The scores of orbits from `count` other rows, evenly spaced over the truth, in f32 lanes. Inputs are those from
-    /// the first row on.
-    pub fn from_other_starts(&self, model: &Model, count: usize) -> Vec<OrbitScores> {
+    /// The scores of orbits from `count` other rows, evenly spaced over the truth, in f32 lanes; each is judged when it is
+    /// asked for. Inputs are those from the first row on.
+    pub fn from_other_starts(
+        &self,
+        model: &Model,
+        count: usize,
+    ) -> impl Iterator<Item = OrbitScores> {
         let len = self.truth.len();
         let row = |i: usize| self.truth.row(((i + 1) * len / (count + 1)).min(len - 1));
         let starts: Vec<&[f64]> = (0..count).map(row).collect();
         let dropped = self.dropped() * self.truth.dim();
         let orbits = orbits(model, &starts, self.inputs, self.steps());
         orbits
-            .iter()
-            .map(|orbit| self.judge(&orbit[dropped..]))
-            .collect()
+            .into_iter()
+            .map(move |orbit| self.judge(&orbit[dropped..]))
     }
 
     /// What is said of an orbit with the channels of the truth, row-major.
@@ -189,23 +222,15 @@ impl<'a> Reference<'a> {
                 ..OrbitScores::default()
             };
         }
-        let (d_stsp, d_stsp_paper) = match &self.state_space {
-            StateSpace::Binned(binned) => {
-                let divergence = binned.divergence(orbit).ok();
-                (divergence.map(|d| Estimate::exact(d.value)), None)
-            }
-            StateSpace::Mixture(mixture) => {
-                let divergence = mixture.divergence(orbit);
-                (Some(divergence.exact), divergence.paper)
-            }
-        };
-        OrbitScores {
-            diverged: false,
-            d_stsp,
-            d_stsp_paper,
-            d_h: self.spectra.distance(orbit).ok(),
-            outside: Some(self.grid.outside(orbit)),
+        let mut scores = OrbitScores::default();
+        if self.plan.scores != Which::Spectra {
+            (scores.d_stsp, scores.d_stsp_paper) = self.state_space.divergence(orbit);
+            scores.outside = Some(self.grid.outside(orbit));
         }
+        if self.plan.scores != Which::StateSpace {
+            scores.d_h = self.spectra.distance(orbit).ok();
+        }
+        scores
     }
 
     fn dropped(&self) -> usize {
