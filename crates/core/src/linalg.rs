@@ -166,8 +166,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Up to 4 × 8 entries at a time, in registers. Every entry is added up in the order of k, so that its bits are the same with every instruction set
-    /// and in every block.
+    /// Up to 4 × 8 entries at a time, in registers. Every entry is added up in the order of k: its bits are the same with
+    /// every instruction set and in every block.
     #[inline(always)]
     fn add_up(mut self) {
         let (mut i, rows) = (0, self.c.len() / self.m);
