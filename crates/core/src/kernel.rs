@@ -21,7 +21,7 @@ use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::map::plrnn::Centring;
 use crate::map::shallow::Activation;
-use crate::simd::{Groups, Lanes, OpenUnits, Rows, Simd};
+use crate::simd::{Groups, Lanes, OpenUnits, Place, Rows, Simd, gram, gram_whole, reduce};
 use crate::theta::Layout;
 
 /// Which kernel trains a map.
@@ -145,6 +145,42 @@ pub(crate) fn chunk_of<P>(kernel: &impl Kernel, window: usize) -> usize {
     (HALF_CACHE / step.max(1)).clamp(24, 24.max(window))
 }
 
+/// Steps of the backward sweep whose units are in the cache together; it goes from the last chunk of a window to the first.
+#[derive(Debug, Clone)]
+pub(crate) struct Chunk {
+    pub(crate) steps: Range<usize>,
+    /// Steps of the whole window.
+    pub(crate) window: usize,
+}
+
+impl Chunk {
+    /// Whether it is the one that the backward sweep begins with.
+    #[inline(always)]
+    pub(crate) fn is_first(&self) -> bool {
+        self.steps.end == self.window
+    }
+
+    /// Puts Σ_t d_t a_tᵀ of the whole window into its place, once all chunks have been here: until then it stands in `sums`.
+    #[inline(always)]
+    fn gram<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (d, a): (Rows<'_, P>, Rows<'_, P>),
+        sums: &mut [P],
+        (place, groups): (Place, &mut Groups<'_>),
+    ) {
+        let is_last = self.steps.start == 0;
+        if self.is_first() && is_last {
+            gram_whole(simd, (d, a), place, groups);
+            return;
+        }
+        gram(simd, (d, a), sums, self.is_first());
+        if is_last {
+            reduce(simd, (sums, d.width()), place, groups);
+        }
+    }
+}
+
 /// The constant parts of a map's Jacobian.
 #[derive(Debug, Clone)]
 pub(crate) struct Factors {
@@ -229,10 +265,17 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     /// Number of weight gradients that are summed up while the backward sweep runs.
     fn running_sums(&self) -> usize;
 
-    /// Adds the steps of a chunk to the running sums, while its units are still in the cache.
-    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>);
+    /// Adds the steps of a chunk to the running sums, while its units are still in the cache. Products of units and
+    /// cotangents, in the kernel's own coordinates, go from there to the gradient with the last chunk.
+    fn accumulate<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut Tape<P>,
+        chunk: Chunk,
+        groups: &mut Groups<'_>,
+    );
 
-    /// The gradient of a whole sweep, in the kernel's own coordinates.
+    /// The rest of the gradient of a whole sweep, in the kernel's own coordinates.
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>);
 
     /// From the kernel's own coordinates to those of θ, in place, once an update.

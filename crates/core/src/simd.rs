@@ -19,7 +19,8 @@ mod spectral;
 
 pub(crate) use abreast::Abreast;
 pub(crate) use gram::{
-    Groups, Place, Rows, add_rows, gram, gram_diagonal, gram_symmetric, lane_sums, reduce,
+    Groups, Place, Rows, add_rows, gram, gram_diagonal, gram_symmetric, gram_whole, lane_sums,
+    reduce,
 };
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Weight};
 pub(crate) use matrices::{Change, LaneMatrices};

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::linear::Linear;
 use super::rectified::Square;
-use super::{Factors, Kernel, Tape};
+use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::simd::{Groups, Lanes, Rows, Select, Simd, SimdBase, SimdFloat};
@@ -193,11 +193,21 @@ impl Kernel for Dendritic {
     }
 
     #[inline(always)]
-    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
-        let dim = self.square.width();
-        self.square.accumulate(simd, tape, steps.clone());
-        self.linear.accumulate(simd, tape, steps.clone());
+    fn accumulate<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut Tape<P>,
+        chunk: Chunk,
+        groups: &mut Groups<'_>,
+    ) {
+        let (dim, steps) = (self.square.width(), &chunk.steps);
+        self.square.accumulate(simd, tape, &chunk, groups);
+        self.linear.accumulate(simd, tape, &chunk, groups);
         let Tape { z, q, sums, .. } = tape;
+        if chunk.is_first() {
+            let first = self.square.running_sums();
+            sums[first..][..2 * dim * self.bases].fill(P::ZERO);
+        }
         let at = (
             Rows::new(&z[steps.start * dim..steps.end * dim], dim),
             q.rows(0..steps.len()),
@@ -211,7 +221,6 @@ impl Kernel for Dendritic {
     #[inline(always)]
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
         self.linear.gradient(simd, tape, groups);
-        self.square.gradient(simd, tape, groups);
         let [slopes, thresholds] = self.places.clone();
         for b in 0..self.bases {
             let mut dslope = [0.0; 2];

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::Tape;
+use super::{Chunk, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, gram, gram_diagonal, lane_sums, reduce,
+    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, gram_diagonal, lane_sums,
 };
 use crate::theta::Layout;
 
@@ -76,25 +76,32 @@ impl Linear {
         self.dims.latent * self.dims.inputs
     }
 
-    /// Adds some steps to dC = Σ d sᵀ, which stands at the end of the running sums.
+    /// Adds a chunk to dC = Σ d sᵀ, which stands at the end of the running sums.
     #[inline(always)]
     pub(super) fn accumulate<S: Simd, P: Lanes>(
         &self,
         simd: S,
         tape: &mut Tape<P>,
-        steps: Range<usize>,
+        chunk: &Chunk,
+        groups: &mut Groups<'_>,
     ) {
         let Dims { latent, inputs, .. } = self.dims;
         if inputs > 0 {
+            let steps = &chunk.steps;
             let s = &tape.s[steps.start * inputs..steps.end * inputs];
             let d = &tape.d[steps.start * latent..steps.end * latent];
             let first = tape.sums.len() - self.running_sums();
-            let (s, d) = (Rows::new(s, inputs), Rows::new(d, latent));
-            gram(simd, s, d, &mut tape.sums[first..]);
+            let place = Place {
+                start: self.places[2].start,
+                row: 1,
+                col: inputs,
+            };
+            let pair = (Rows::new(s, inputs), Rows::new(d, latent));
+            chunk.gram(simd, pair, &mut tape.sums[first..], (place, groups));
         }
     }
 
-    /// dA = Σ d∘z, dh = Σ d, and dC.
+    /// dA = Σ d∘z and dh = Σ d.
     #[inline(always)]
     pub(super) fn gradient<S: Simd, P: Lanes>(
         &self,
@@ -102,18 +109,9 @@ impl Linear {
         tape: &Tape<P>,
         groups: &mut Groups<'_>,
     ) {
-        let Dims { latent, inputs, .. } = self.dims;
-        let [a, h, c] = self.places.clone();
+        let latent = self.dims.latent;
+        let [a, h, _] = self.places.clone();
         gram_diagonal(simd, latent, (&tape.d, &tape.z), a.start, groups);
         lane_sums(simd, latent, &tape.d, h.start, groups);
-        if inputs > 0 {
-            let first = tape.sums.len() - self.running_sums();
-            let place = Place {
-                start: c.start,
-                row: 1,
-                col: inputs,
-            };
-            reduce(simd, (&tape.sums[first..], inputs), place, groups);
-        }
     }
 }

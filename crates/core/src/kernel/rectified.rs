@@ -3,12 +3,10 @@
 use std::ops::Range;
 
 use super::linear::Linear;
-use super::{Factors, Kernel, Tape};
+use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
-use crate::simd::{
-    Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, gram, multiply, reduce,
-};
+use crate::simd::{Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, multiply};
 use crate::theta::Layout;
 
 /// The square part that PLRNNs share: W g on the way forward, Wᵀ d on the way back, dW = Σ d gᵀ.
@@ -85,38 +83,24 @@ impl Square {
         self.dim * self.dim
     }
 
-    /// Adds some steps to dW, which stands at the start of the running sums.
+    /// Adds a chunk to dW, which stands at the start of the running sums.
     #[inline(always)]
     pub(super) fn accumulate<S: Simd, P: Lanes>(
         &self,
         simd: S,
         tape: &mut Tape<P>,
-        steps: Range<usize>,
-    ) {
-        let d = &tape.d[steps.start * self.dim..steps.end * self.dim];
-        let sums = &mut tape.sums[..self.dim * self.dim];
-        gram(simd, Rows::new(d, self.dim), tape.g.rows(steps), sums);
-    }
-
-    /// dW.
-    #[inline(always)]
-    pub(super) fn gradient<S: Simd, P: Lanes>(
-        &self,
-        simd: S,
-        tape: &Tape<P>,
+        chunk: &Chunk,
         groups: &mut Groups<'_>,
     ) {
+        let (dim, steps) = (self.dim, chunk.steps.clone());
+        let d = Rows::new(&tape.d[steps.start * dim..steps.end * dim], dim);
         let place = Place {
             start: self.place.start,
-            row: self.dim,
+            row: dim,
             col: 1,
         };
-        reduce(
-            simd,
-            (&tape.sums[..self.running_sums()], self.dim),
-            place,
-            groups,
-        );
+        let (g, sums) = (tape.g.rows(steps), &mut tape.sums[..dim * dim]);
+        chunk.gram(simd, (d, g), sums, (place, groups));
     }
 }
 
@@ -242,15 +226,20 @@ impl Kernel for Rectified {
     }
 
     #[inline(always)]
-    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
-        self.square.accumulate(simd, tape, steps.clone());
-        self.linear.accumulate(simd, tape, steps);
+    fn accumulate<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut Tape<P>,
+        chunk: Chunk,
+        groups: &mut Groups<'_>,
+    ) {
+        self.square.accumulate(simd, tape, &chunk, groups);
+        self.linear.accumulate(simd, tape, &chunk, groups);
     }
 
     #[inline(always)]
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
         self.linear.gradient(simd, tape, groups);
-        self.square.gradient(simd, tape, groups);
     }
 
     fn finish(&self, _theta: &[f32], _dtheta: &mut [f32]) {}

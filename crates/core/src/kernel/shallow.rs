@@ -14,11 +14,11 @@ use std::ops::Range;
 
 use super::layer::{Ends, Layer};
 use super::linear::Linear;
-use super::{Factors, Kernel, Tape};
+use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
     GROUP, Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, add_rows,
-    gram, lane_sums, reduce,
+    lane_sums,
 };
 use crate::theta::Layout;
 
@@ -214,6 +214,19 @@ pub(crate) struct Shallow<U> {
     unit: PhantomData<U>,
 }
 
+impl<U> Shallow<U> {
+    /// Where dW1 and dW2 stand, by latent state and unit.
+    #[inline(always)]
+    fn places(&self) -> [Place; 2] {
+        let Dims { latent, hidden, .. } = self.dims;
+        let place = |start, row, col| Place { start, row, col };
+        [
+            place(self.w1.start, hidden, 1),
+            place(self.w2.start, 1, latent),
+        ]
+    }
+}
+
 impl<U: Unit> Kernel for Shallow<U> {
     const SKIPS_SHUT: bool = U::IS_MOSTLY_SHUT;
 
@@ -398,56 +411,44 @@ impl<U: Unit> Kernel for Shallow<U> {
     }
 
     #[inline(always)]
-    fn accumulate<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>, steps: Range<usize>) {
-        let Dims { latent, hidden, .. } = self.dims;
+    fn accumulate<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut Tape<P>,
+        chunk: Chunk,
+        groups: &mut Groups<'_>,
+    ) {
+        let (Dims { latent, hidden, .. }, steps) = (self.dims, chunk.steps.clone());
         let small = steps.start * latent..steps.end * latent;
         let (d, z) = (&tape.d[small.clone()], &tape.z[small]);
+        let [to_w1, to_w2] = self.places();
         let (w1, rest) = tape.sums.split_at_mut(latent * hidden);
-        gram(simd, Rows::new(d, latent), tape.g.rows(steps.clone()), w1);
-        let q = tape.q.rows(0..steps.len());
+        let (w2, bias) = rest.split_at_mut(latent * hidden);
+        let (g, q) = (tape.g.rows(steps.clone()), tape.q.rows(0..steps.len()));
+        chunk.gram(simd, (Rows::new(d, latent), g), w1, (to_w1, groups));
         // Groups that went through open units alone have summed theirs.
         if !tape.open.as_ref().is_some_and(OpenUnits::all) {
-            let w2 = &mut rest[..latent * hidden];
-            gram(simd, Rows::new(z, latent), q, w2);
+            chunk.gram(simd, (Rows::new(z, latent), q), w2, (to_w2, groups));
         }
         if U::THRESHOLD_IS_BIAS {
-            let bias = &mut rest[latent * hidden..][..hidden];
+            let bias = &mut bias[..hidden];
+            if chunk.is_first() {
+                bias.fill(P::ZERO);
+            }
             add_rows(simd, q, bias);
         }
-        self.linear.accumulate(simd, tape, steps);
+        self.linear.accumulate(simd, tape, &chunk, groups);
     }
 
     #[inline(always)]
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
         let Dims { latent, hidden, .. } = self.dims;
         self.linear.gradient(simd, tape, groups);
-        let (w1, rest) = tape.sums.split_at(latent * hidden);
-        let w2 = &rest[..latent * hidden];
-        reduce(
-            simd,
-            (w1, latent),
-            Place {
-                start: self.w1.start,
-                row: hidden,
-                col: 1,
-            },
-            groups,
-        );
-        reduce(
-            simd,
-            (w2, latent),
-            Place {
-                start: self.w2.start,
-                row: 1,
-                col: latent,
-            },
-            groups,
-        );
         if let Some(open) = &tape.open {
             open.put_sums(&self.w2, groups);
         }
         if U::THRESHOLD_IS_BIAS {
-            let bias = &rest[latent * hidden..][..hidden];
+            let bias = &tape.sums[2 * latent * hidden..][..hidden];
             lane_sums(simd, hidden, bias, self.h2.start, groups);
         }
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{Observation, ObservationKind, PseudoInverse};
 use crate::simd::{
-    Groups, Lanes, Packed, Place, Rows, Simd, SimdBase, SimdFloat, gram, lane_sums, multiply_many,
-    reduce,
+    Groups, Lanes, Packed, Place, Rows, Simd, SimdBase, SimdFloat, gram_whole, lane_sums,
+    multiply_many,
 };
 use crate::theta::Layout;
 
@@ -243,13 +243,12 @@ impl ObservationLanes {
         }
     }
 
-    /// dB = Σ e zᵀ, db = Σ e from the residuals of states z; `room` has N × M places.
+    /// dB = Σ e zᵀ, db = Σ e from the residuals of states z.
     #[inline(always)]
     pub(crate) fn gradient<S: Simd, P: Lanes>(
         &self,
         simd: S,
         (z, e): (&[P], &[P]),
-        room: &mut [P],
         groups: &mut Groups<'_>,
     ) {
         if self.is_identity() {
@@ -262,43 +261,37 @@ impl ObservationLanes {
             row: 1,
             col: m,
         };
-        room.fill(P::ZERO);
-        gram(simd, Rows::new(z, m), Rows::new(e, n), room);
-        reduce(simd, (room, m), place, groups);
+        gram_whole(simd, (Rows::new(z, m), Rows::new(e, n)), place, groups);
         if !bias.is_empty() {
             lane_sums(simd, n, e, bias.start, groups);
         }
     }
 
     /// From cotangents d of inferred states (steps × M) and their observations x (steps × N): dL of the identity;
-    /// P̄ and Σ d, behind θ, of a linear model. `room` has N × M places.
+    /// P̄ and Σ d, behind θ, of a linear model.
     #[inline(always)]
     pub(crate) fn infer_gradient<S: Simd, P: Lanes>(
         &self,
         simd: S,
         (d, x): (&[P], &[P]),
-        room: &mut [P],
         (behind, groups): (usize, &mut Groups<'_>),
     ) {
         let (n, m) = (self.model.dim_obs, self.model.latent);
-        room.fill(P::ZERO);
         if self.is_identity() {
             let place = Place {
                 start: self.places[0].start,
                 row: 1,
                 col: n,
             };
-            let room = &mut room[..n * (m - n)];
-            gram(simd, Rows::new(x, n), Rows::new(&d[n..], m - n), room);
-            reduce(simd, (room, n), place, groups);
+            let pair = (Rows::new(x, n), Rows::new(&d[n..], m - n));
+            gram_whole(simd, pair, place, groups);
         } else {
             let place = Place {
                 start: behind,
                 row: n,
                 col: 1,
             };
-            gram(simd, Rows::new(d, m), Rows::new(x, n), room);
-            reduce(simd, (room, m), place, groups);
+            gram_whole(simd, (Rows::new(d, m), Rows::new(x, n)), place, groups);
             lane_sums(simd, m, d, behind + m * n, groups);
         }
     }

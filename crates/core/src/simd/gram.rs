@@ -65,6 +65,12 @@ impl<'a, P> Rows<'a, P> {
 }
 
 impl<P: Lanes> Rows<'_, P> {
+    /// Features that count.
+    #[inline(always)]
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// One feature, row by row.
     #[inline(always)]
     pub(crate) fn feature(&self, index: usize) -> impl Iterator<Item = &P> {
@@ -72,59 +78,146 @@ impl<P: Lanes> Rows<'_, P> {
     }
 }
 
-/// sums[j][i] += Σ_t d[t][i] a[t][j], lane by lane, for every pair of features. Not inlined: one copy serves all
-/// callers of an instruction set.
-pub(crate) fn gram<S: Simd, P: Lanes>(simd: S, d: Rows<'_, P>, a: Rows<'_, P>, sums: &mut [P]) {
+/// Where the sums of a product go.
+trait Sums<S: Simd, P: Lanes> {
+    /// What the sum of entry (i, j) goes on from.
+    fn before(&self, simd: S, i: usize, j: usize) -> P::Vector<S>;
+
+    /// Takes the sum of entry (i, j).
+    fn put(&mut self, i: usize, j: usize, sum: P::Vector<S>);
+}
+
+/// sums[j][i], lane by lane; the first ones go on from zero.
+struct Running<'a, P> {
+    sums: &'a mut [P],
+    short: usize,
+    are_first: bool,
+}
+
+impl<S: Simd, P: Lanes> Sums<S, P> for Running<'_, P> {
+    #[inline(always)]
+    fn before(&self, simd: S, i: usize, j: usize) -> P::Vector<S> {
+        match self.are_first {
+            true => P::Vector::splat(simd, 0.0),
+            false => self.sums[j * self.short + i].load(simd),
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, i: usize, j: usize, sum: P::Vector<S>) {
+        self.sums[j * self.short + i].store(sum);
+    }
+}
+
+/// The sums over the lanes of each group, at their places in the gradients.
+struct Whole<'a, 'b> {
+    place: Place,
+    groups: &'a mut Groups<'b>,
+}
+
+impl<S: Simd, P: Lanes> Sums<S, P> for Whole<'_, '_> {
+    #[inline(always)]
+    fn before(&self, simd: S, _i: usize, _j: usize) -> P::Vector<S> {
+        P::Vector::splat(simd, 0.0)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, i: usize, j: usize, sum: P::Vector<S>) {
+        self.groups.put(self.place.of(i, j), P::group_sums(sum));
+    }
+}
+
+/// sums[j][i] += Σ_t d[t][i] a[t][j], lane by lane, for every pair of features; the first ones start at zero, whatever
+/// stands there. Not inlined: one copy serves all callers of an instruction set.
+pub(crate) fn gram<S: Simd, P: Lanes>(
+    simd: S,
+    (d, a): (Rows<'_, P>, Rows<'_, P>),
+    sums: &mut [P],
+    are_first: bool,
+) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let (short, long) = (d.width, a.width);
-            // Five rows and three columns of sums would not fit into sixteen registers.
-            let most = if short == 5 { 2 } else { 3 };
-            let mut j = 0;
-            while j < long {
-                let wide = (long - j).min(most);
-                let mut i = 0;
-                while i < short {
-                    i += match (short - i, wide) {
-                        (5, 2) => block::<S, P, 5, 2>(simd, (d, a), (i, j), sums),
-                        (1, 3) => block::<S, P, 1, 3>(simd, (d, a), (i, j), sums),
-                        (2, 3) => block::<S, P, 2, 3>(simd, (d, a), (i, j), sums),
-                        (3, 3) => block::<S, P, 3, 3>(simd, (d, a), (i, j), sums),
-                        (_, 3) => block::<S, P, 4, 3>(simd, (d, a), (i, j), sums),
-                        (1, 2) => block::<S, P, 1, 2>(simd, (d, a), (i, j), sums),
-                        (2, 2) => block::<S, P, 2, 2>(simd, (d, a), (i, j), sums),
-                        (3, 2) => block::<S, P, 3, 2>(simd, (d, a), (i, j), sums),
-                        (_, 2) => block::<S, P, 4, 2>(simd, (d, a), (i, j), sums),
-                        (1, _) => block::<S, P, 1, 1>(simd, (d, a), (i, j), sums),
-                        (2, _) => block::<S, P, 2, 1>(simd, (d, a), (i, j), sums),
-                        (3, _) => block::<S, P, 3, 1>(simd, (d, a), (i, j), sums),
-                        _ => block::<S, P, 4, 1>(simd, (d, a), (i, j), sums),
-                    };
-                }
-                j += wide;
-            }
+            let short = d.width;
+            let mut to = Running {
+                sums,
+                short,
+                are_first,
+            };
+            blocks(simd, (d, a), &mut to);
         },
     );
+}
+
+/// Puts Σ_t Σ_{lanes} d[t][i] a[t][j] at place (i, j), for every pair of features.
+pub(crate) fn gram_whole<S: Simd, P: Lanes>(
+    simd: S,
+    (d, a): (Rows<'_, P>, Rows<'_, P>),
+    place: Place,
+    groups: &mut Groups<'_>,
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || blocks(simd, (d, a), &mut Whole { place, groups }),
+    );
+}
+
+/// Goes through all pairs of features, block by block.
+#[inline(always)]
+fn blocks<S: Simd, P: Lanes>(
+    simd: S,
+    (d, a): (Rows<'_, P>, Rows<'_, P>),
+    to: &mut impl Sums<S, P>,
+) {
+    let (short, long) = (d.width, a.width);
+    // Five rows and three columns of sums would not fit into sixteen registers.
+    let most = if short == 5 { 2 } else { 3 };
+    let mut j = 0;
+    while j < long {
+        let wide = (long - j).min(most);
+        let mut i = 0;
+        while i < short {
+            i += match (short - i, wide) {
+                (5, 2) => block::<S, P, 5, 2>(simd, (d, a), (i, j), to),
+                (1, 3) => block::<S, P, 1, 3>(simd, (d, a), (i, j), to),
+                (2, 3) => block::<S, P, 2, 3>(simd, (d, a), (i, j), to),
+                (3, 3) => block::<S, P, 3, 3>(simd, (d, a), (i, j), to),
+                (_, 3) => block::<S, P, 4, 3>(simd, (d, a), (i, j), to),
+                (1, 2) => block::<S, P, 1, 2>(simd, (d, a), (i, j), to),
+                (2, 2) => block::<S, P, 2, 2>(simd, (d, a), (i, j), to),
+                (3, 2) => block::<S, P, 3, 2>(simd, (d, a), (i, j), to),
+                (_, 2) => block::<S, P, 4, 2>(simd, (d, a), (i, j), to),
+                (1, _) => block::<S, P, 1, 1>(simd, (d, a), (i, j), to),
+                (2, _) => block::<S, P, 2, 1>(simd, (d, a), (i, j), to),
+                (3, _) => block::<S, P, 3, 1>(simd, (d, a), (i, j), to),
+                _ => block::<S, P, 4, 1>(simd, (d, a), (i, j), to),
+            };
+        }
+        j += wide;
+    }
 }
 
 /// sums[j][i] = Σ_t a[t][i] a[t][j], lane by lane: blocks on one side of the diagonal, then their mirror images.
 #[inline(always)]
 pub(crate) fn gram_symmetric<S: Simd, P: Lanes>(simd: S, a: Rows<'_, P>, sums: &mut [P]) {
     let width = a.width;
-    sums.fill(P::ZERO);
+    let to = &mut Running {
+        sums: &mut *sums,
+        short: width,
+        are_first: true,
+    };
     let mut j = 0;
     while j < width {
         let wide = if width - j >= 3 { 3 } else { 1 };
         let mut i = j;
         while i < width {
             i += match (width - i, wide) {
-                (1, 3) => block::<S, P, 1, 3>(simd, (a, a), (i, j), sums),
-                (2, 3) => block::<S, P, 2, 3>(simd, (a, a), (i, j), sums),
-                (3, 3) => block::<S, P, 3, 3>(simd, (a, a), (i, j), sums),
-                (_, 3) => block::<S, P, 4, 3>(simd, (a, a), (i, j), sums),
-                (1, _) => block::<S, P, 1, 1>(simd, (a, a), (i, j), sums),
-                _ => block::<S, P, 2, 1>(simd, (a, a), (i, j), sums),
+                (1, 3) => block::<S, P, 1, 3>(simd, (a, a), (i, j), to),
+                (2, 3) => block::<S, P, 2, 3>(simd, (a, a), (i, j), to),
+                (3, 3) => block::<S, P, 3, 3>(simd, (a, a), (i, j), to),
+                (_, 3) => block::<S, P, 4, 3>(simd, (a, a), (i, j), to),
+                (1, _) => block::<S, P, 1, 1>(simd, (a, a), (i, j), to),
+                _ => block::<S, P, 2, 1>(simd, (a, a), (i, j), to),
             };
         }
         j += wide;
@@ -142,13 +235,12 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
     simd: S,
     (d, a): (Rows<'_, P>, Rows<'_, P>),
     (i, j): (usize, usize),
-    to: &mut [P],
+    to: &mut impl Sums<S, P>,
 ) -> usize {
-    let short = d.width;
     let mut sums = [[P::Vector::splat(simd, 0.0); LR]; MR];
     for r in 0..MR {
         for c in 0..LR {
-            sums[r][c] = to[(j + c) * short + i + r].load(simd);
+            sums[r][c] = to.before(simd, i + r, j + c);
         }
     }
     let (d_rows, a_rows) = (
@@ -170,7 +262,7 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
     }
     for r in 0..MR {
         for c in 0..LR {
-            to[(j + c) * short + i + r].store(sums[r][c]);
+            to.put(i + r, j + c, sums[r][c]);
         }
     }
     MR

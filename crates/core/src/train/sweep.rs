@@ -9,7 +9,7 @@
 //! signal leaves the model its own state.
 
 use crate::forcing::{Forcing, ForcingGradient};
-use crate::kernel::{Kernel, Tape, chunk_of};
+use crate::kernel::{Chunk, Kernel, Tape, chunk_of};
 use crate::map::Dims;
 use crate::observation::{Observation, ObservationLanes, Residuals};
 use crate::simd::{Groups, Lanes, OpenUnits, Simd, SimdBase, SimdFloat, Task};
@@ -38,8 +38,6 @@ pub(crate) struct Sweep<P> {
     /// Cotangents of inferred states, T × M: row 0 of the initial state, others of teacher signals.
     inferred: Vec<P>,
     residuals: Residuals<P>,
-    /// Sums over the window for the observation model's gradients, N × M.
-    room: Vec<P>,
     /// What the map leaves behind.
     pub(crate) tape: Tape<P>,
 }
@@ -75,7 +73,6 @@ impl<P: Lanes> Sweep<P> {
             z: vec![P::ZERO; window * dims.latent],
             inferred: vec![P::ZERO; window * dims.latent],
             residuals: Residuals::new(observation, window),
-            room: vec![P::ZERO; observation.dim_obs * observation.latent],
             tape: Tape::new(dims, kernel, window),
         }
     }
@@ -277,7 +274,6 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
             ..
         } = &mut *self.sweep;
         let (window, last) = (*window, (*window - 1) * dims.latent);
-        tape.sums.fill(P::ZERO);
         tape.d[last..].copy_from_slice(&residuals.r[last..]);
         self.kernel.look_for_open(simd, tape);
         let chunk = chunk_of::<P>(self.kernel, window);
@@ -289,8 +285,10 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
                     self.step_back_missing(simd, t);
                 }
             }
+            let steps = start..end;
+            let chunk = Chunk { steps, window };
             self.kernel
-                .accumulate(simd, &mut self.sweep.tape, start..end);
+                .accumulate(simd, &mut self.sweep.tape, chunk, &mut self.groups);
         }
         self.kernel
             .gradient(simd, &self.sweep.tape, &mut self.groups);
@@ -411,11 +409,10 @@ impl<P: Lanes> Task for ObservationGradient<'_, P> {
             z,
             inferred,
             residuals,
-            room,
             ..
         } = self.sweep;
         self.observation
-            .gradient(simd, (z, &residuals.e), room, &mut self.groups);
+            .gradient(simd, (z, &residuals.e), &mut self.groups);
         let steps = match self.forced.gradient {
             ForcingGradient::Detached => 1,
             ForcingGradient::Full if observation.forced() < dims.latent => 1,
@@ -426,6 +423,6 @@ impl<P: Lanes> Task for ObservationGradient<'_, P> {
             &x[..steps * observation.dim_obs],
         );
         self.observation
-            .infer_gradient(simd, (d, x), room, (self.behind, &mut self.groups));
+            .infer_gradient(simd, (d, x), (self.behind, &mut self.groups));
     }
 }
