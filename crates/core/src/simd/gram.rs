@@ -238,9 +238,9 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
     to: &mut impl Sums<S, P>,
 ) -> usize {
     let mut sums = [[P::Vector::splat(simd, 0.0); LR]; MR];
-    for r in 0..MR {
-        for c in 0..LR {
-            sums[r][c] = to.before(simd, i + r, j + c);
+    for (r, row) in sums.iter_mut().enumerate() {
+        for (c, sum) in row.iter_mut().enumerate() {
+            *sum = to.before(simd, i + r, j + c);
         }
     }
     let (d_rows, a_rows) = (
@@ -260,9 +260,9 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
             }
         }
     }
-    for r in 0..MR {
-        for c in 0..LR {
-            to.put(i + r, j + c, sums[r][c]);
+    for (r, row) in sums.iter().enumerate() {
+        for (c, &sum) in row.iter().enumerate() {
+            to.put(i + r, j + c, sum);
         }
     }
     MR
