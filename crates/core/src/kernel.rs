@@ -2,7 +2,7 @@
 //!
 //! A kernel computes what its [`Map`](crate::map::Map) does, in another order: constants of an update are folded
 //! into the weights once ([`Kernel::prepare`]), the backward sweep carries only the state's cotangent and leaves on
-//! a [`Tape`] what weight gradients need, and these follow in one product over all steps ([`Kernel::gradient`]).
+//! a [`Tape`] what weight gradients need, and these follow in products over many steps ([`Kernel::accumulate`]).
 //! [`laws`](crate::laws) compare every kernel with its map.
 
 mod dendritic;
