@@ -4,8 +4,7 @@ pub mod complex;
 pub mod function;
 
 use complex::Complex;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::MatRef;
 
 use crate::simd::{Isa, Lanes8, Simd, Task, dispatch};
 
@@ -220,14 +219,6 @@ impl Task for Product<'_> {
     fn run<S: Simd>(self, _simd: S) {
         self.add_up();
     }
-}
-
-/// C = A Bᵀ with A n × k and B m × k, into a caller's buffer, in the blocks of the linear-algebra crate: for large
-/// matrices.
-pub fn multiply_transposed(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize), c: &mut [f64]) {
-    let c = MatMut::from_row_major_slice_mut(c, n, m);
-    let b = view(b, m, k).transpose();
-    matmul(c, Accum::Replace, view(a, n, k), b, 1.0, Par::Seq);
 }
 
 /// Σ (v_i − from)² of differences in f32, summed in f64 and in eight sums, so that they do not wait for one another.

@@ -28,8 +28,8 @@ pub(crate) use product::{Packed, multiply, multiply_many};
 pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows};
 pub(crate) use spectral::SpectralNorm;
 
-pub(crate) use fearless_simd::prelude::{SimdBase, SimdFloat, SimdMask};
-pub(crate) use fearless_simd::{Select, Simd};
+pub(crate) use fearless_simd::prelude::{Bytes, SimdBase, SimdFloat, SimdMask};
+pub(crate) use fearless_simd::{Select, Simd, f64x8, u64x8};
 
 use fearless_simd::Level;
 
