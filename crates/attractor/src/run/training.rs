@@ -411,6 +411,16 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_begins_far_above_the_lowest_is_not_looked_at_further() {
+        let resolved = resolved("d_stsp", "4");
+        let judge = Judge::new(&resolved).unwrap().unwrap();
+        let model = Model::new(resolved.architecture, resolved.model().theta().to_vec());
+        let score = judge.score(&model, f64::INFINITY).unwrap();
+        assert_eq!(judge.score(&model, 1.01 * score), Some(score));
+        assert_eq!(judge.score(&model, 0.1 * score), None);
+    }
+
+    #[test]
     fn the_average_of_parameters_is_judged_beside_them() {
         let resolved = resolved("d_stsp", "1");
         let judge = Judge::new(&resolved).unwrap().unwrap();

@@ -205,17 +205,17 @@ impl<'a> Reference<'a> {
         model: &Model,
         count: usize,
     ) -> impl Iterator<Item = OrbitScores> {
-        self.from_rows(model, 1..count + 1, count + 1)
+        self.starting_at(model, 1..count + 1, count + 1)
     }
 
     /// The scores of orbits from `count` rows, evenly spaced over the truth from the first on, in f32 lanes; each is judged
     /// when it is asked for. Inputs are those from the first row on.
     pub fn from_starts(&self, model: &Model, count: usize) -> impl Iterator<Item = OrbitScores> {
-        self.from_rows(model, 0..count, count)
+        self.starting_at(model, 0..count, count)
     }
 
     /// Orbits from some of the rows that cut the truth into `parts`.
-    fn from_rows(
+    fn starting_at(
         &self,
         model: &Model,
         which: Range<usize>,
