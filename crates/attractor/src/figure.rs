@@ -43,6 +43,8 @@ pub struct Kind {
     pub summary: &'static str,
     /// What it is drawn from.
     pub takes: Takes,
+    /// The flags that change it, of those that belong to some kinds only.
+    pub heeds: &'static [&'static str],
     /// Computes and draws it.
     draw: fn(&Request) -> Result<Figure, Error>,
 }

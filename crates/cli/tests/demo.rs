@@ -108,6 +108,7 @@ fn mistakes_are_told_before_the_work() {
         ("demo --set hiden=5", "hiden"),
         ("demo --seed x", "expected a whole number"),
         ("demo --data few.csv", "rows"),
+        ("demo --set window=150000", "150000"),
     ] {
         let (_, error) = said(folder.path(), arguments, 2);
         assert!(error.contains(message), "{arguments}: {error}");

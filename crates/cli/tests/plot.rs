@@ -286,9 +286,9 @@ fn figures_have_the_size_that_was_asked_for_in_every_format() {
 #[test]
 fn flags_of_other_kinds_are_told() {
     let folder = TempDir::new().unwrap();
-    let plot = "plot gtf-scheme --z-score --ahead 3 --fit 1:2 --out f.svg";
+    let plot = "plot gtf-scheme --z-score --ahead 3 --fit 1:2 --show x --steps 9 --out f.svg";
     let (_, notes) = said(folder.path(), plot, 0);
-    for flag in ["--z-score", "--ahead", "--fit"] {
+    for flag in ["--z-score", "--ahead", "--fit", "--show", "--steps"] {
         let note = format!("note: {flag} has no effect on gtf-scheme\n");
         assert!(notes.contains(&note), "{notes}");
     }

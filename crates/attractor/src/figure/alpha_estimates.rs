@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S2",
     summary: "The strength of forcing that sequences ask for, by four estimators",
     takes: Takes::Runs,
+    heeds: &["--data"],
     draw,
 };
 

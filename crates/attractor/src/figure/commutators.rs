@@ -13,6 +13,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S1",
     summary: "How far Jacobians along an orbit are from commuting, as a histogram",
     takes: Takes::Runs,
+    heeds: &["--data", "--steps"],
     draw,
 };
 

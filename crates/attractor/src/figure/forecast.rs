@@ -18,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S7",
     summary: "Forecasts beside the truth, with the time up to which they hold",
     takes: Takes::Runs,
+    heeds: &["--data", "--steps", "--show"],
     draw,
 };
 

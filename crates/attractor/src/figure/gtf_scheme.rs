@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. 2",
     summary: "Generalized teacher forcing as a scheme; takes no RUN",
     takes: Takes::Nothing,
+    heeds: &[],
     draw,
 };
 

@@ -11,6 +11,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Figs. S5, S6, S11",
     summary: "All channels against time as colours, the truth and a free orbit a run",
     takes: Takes::Runs,
+    heeds: &["--data", "--steps", "--z-score"],
     draw,
 };
 

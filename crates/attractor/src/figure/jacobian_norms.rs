@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. 1",
     summary: "How gradients grow along a sequence, for several strengths of forcing",
     takes: Takes::Runs,
+    heeds: &["--data"],
     draw,
 };
 

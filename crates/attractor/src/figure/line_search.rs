@@ -15,6 +15,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S3",
     summary: "D_stsp and D_H by the strength of forcing, from the folder of a line search",
     takes: Takes::LineSearches,
+    heeds: &[],
     draw,
 };
 

@@ -16,6 +16,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S10",
     summary: "The loss over two parameters, for three strengths of forcing",
     takes: Takes::Runs,
+    heeds: &["--data"],
     draw,
 };
 

@@ -17,6 +17,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S9",
     summary: "How neighbours in a recording part, with the slope that is its largest exponent",
     takes: Takes::Recordings,
+    heeds: &["--dims", "--delay", "--fit"],
     draw,
 };
 

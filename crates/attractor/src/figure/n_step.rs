@@ -13,6 +13,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S13",
     summary: "Predictions some steps ahead, each drawn where it is meant, beside the truth",
     takes: Takes::Runs,
+    heeds: &["--data", "--steps", "--show", "--ahead"],
     draw,
 };
 

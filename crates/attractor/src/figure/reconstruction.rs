@@ -12,6 +12,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Figs. 3, S4, S12",
     summary: "Traces of the truth and of a free orbit a run, with the state space of three channels",
     takes: Takes::Runs,
+    heeds: &["--data", "--steps", "--show"],
     draw,
 };
 

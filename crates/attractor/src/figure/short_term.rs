@@ -11,6 +11,7 @@ pub(super) const KIND: Kind = Kind {
     paper: "Fig. S8",
     summary: "Truth, forecast and their difference as colours, a row a run",
     takes: Takes::Runs,
+    heeds: &["--data", "--steps"],
     draw,
 };
 

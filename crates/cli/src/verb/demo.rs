@@ -152,21 +152,29 @@ impl Demo {
         };
         let noise = format!(" --noise {NOISE}");
         steps.next(&what, &[&command(&noise, &noisy), &command("", &clean)])?;
-        make_folder(&self.out)?;
-        for (path, noise) in [(&noisy, NOISE), (&clean, 0.0)] {
+        let orbit = |noise: f64| {
             let request = simulate::Request {
                 seed: self.seed,
                 standardize: true,
                 noise,
                 ..simulate::Request::new(SYSTEM, ROWS)
             };
-            format::write(path, &Simulation::check(&request)?.run()?.series)?;
+            Ok::<Series, Error>(Simulation::check(&request)?.run()?.series)
+        };
+        let series = [orbit(NOISE)?, orbit(0.0)?];
+        let settings = self.settings(&SIZES);
+        // So is one that the data do not allow, before anything is written.
+        let trained_on = series[0].with(vec![series[0].slice(0, 0..ROWS / 2)])?;
+        experiment(&settings)?.resolve(&trained_on)?;
+        make_folder(&self.out)?;
+        for (path, series) in [&noisy, &clean].into_iter().zip(&series) {
+            format::write(path, series)?;
         }
         Ok(Sources {
             train: part(&noisy, &ReadOptions::default(), None, Some(ROWS / 2)),
             test: part(&clean, &ReadOptions::default(), Some(ROWS / 2), None),
             system: Some(SYSTEM),
-            settings: self.settings(&SIZES),
+            settings,
         })
     }
 

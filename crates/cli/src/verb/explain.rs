@@ -7,7 +7,7 @@ use attractor::catalogue::Entry;
 use attractor::experiment::{PRESETS, SETTINGS};
 use attractor::figure::{KINDS, Kind};
 use attractor::map::{MODELS, ModelInfo};
-use attractor::settings::Setting;
+use attractor::settings::{Setting, nearest};
 use attractor::system::{self, Known};
 use attractor::{Error, library, references};
 use clap::Args;
@@ -32,10 +32,25 @@ impl Explain {
         } else if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
             write_figure(out, kind)?;
         } else {
-            write_entry(out, library::find(name)?)?;
+            write_entry(out, find(name)?)?;
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The entry with this name.
+fn find(name: &str) -> Result<&'static Entry, Error> {
+    let entries = library::entries().map(|entry| entry.id);
+    let settings = SETTINGS.iter().map(|setting| setting.name);
+    let figures = KINDS.iter().map(|kind| kind.id);
+    let names = entries.chain(settings).chain(figures).chain([TRAIN]);
+    library::entries()
+        .find(|entry| entry.id == name)
+        .ok_or_else(|| Error::UnknownName {
+            what: "model, measure, system, format, figure or setting",
+            name: name.to_string(),
+            near: nearest(name, names),
+        })
 }
 
 /// The name under which the settings of training are explained.

@@ -121,16 +121,19 @@ impl Plot {
     /// Flags that were given and belong to other kinds.
     fn idle(&self, kind: &Kind) -> impl Iterator<Item = &'static str> {
         let flags = [
-            ("--z-score", "heat-map", self.z_score),
-            ("--ahead", "n-step", self.ahead.is_some()),
-            ("--dims", "lyapunov-fit", self.dims.is_some()),
-            ("--delay", "lyapunov-fit", self.delay.is_some()),
-            ("--fit", "lyapunov-fit", self.fit.is_some()),
+            ("--data", self.data.is_some()),
+            ("--steps", self.steps.is_some()),
+            ("--show", !self.show.is_empty()),
+            ("--z-score", self.z_score),
+            ("--ahead", self.ahead.is_some()),
+            ("--dims", self.dims.is_some()),
+            ("--delay", self.delay.is_some()),
+            ("--fit", self.fit.is_some()),
         ];
-        let idle = flags
-            .into_iter()
-            .filter(|(_, of, given)| *given && *of != kind.id);
-        idle.map(|(flag, ..)| flag)
+        let given = flags.into_iter().filter(|(_, given)| *given);
+        given
+            .map(|(flag, _)| flag)
+            .filter(|flag| !kind.heeds.contains(flag))
     }
 
     /// The files that the figure is drawn from, with the recordings of the runs.
