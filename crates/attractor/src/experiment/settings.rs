@@ -338,12 +338,12 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "best",
-        about: "Parameters and their averages are judged by D_stsp every 25 epochs, and the best become the model's",
+        about: "Parameters and their averages are judged by D_stsp every 10 epochs, and the best become the model's",
         set: &[
             ("average", "0.999"),
             ("best-by", "d_stsp"),
-            ("best-every", "25"),
-            ("best-starts", "4"),
+            ("best-every", "10"),
+            ("best-starts", "8"),
         ],
     },
 ];

@@ -245,9 +245,9 @@ struct Judge<'a> {
 /// Farther from the mean than this many standard deviations a forecast has diverged, as an orbit has.
 const BOUND: f64 = 1e6;
 
-/// Orbits of one model score by about 10 % higher or lower: with a mean of k scores beyond the lowest by 2.5 times
-/// 10 %/√k, a model is not looked at further.
-const SCATTER: f64 = 0.25;
+/// Orbits of one model score by about 10 % higher or lower: with a mean of k scores beyond the lowest by 1.5 times
+/// 10 %/√k, a model is not looked at further. Few of the best are lost so, and most others cost one orbit.
+const SCATTER: f64 = 0.15;
 
 /// PE(n) is a mean of squares, finite long after forecasts have diverged: beyond BOUND² times the mean variance it says
 /// nothing. An orbit that diverges has no other score at all.

@@ -50,7 +50,7 @@ pub const SAMPLES: usize = 1000;
 /// Draws whose distances are computed side by side: 4 × 8 sums fill the registers.
 const ABREAST: usize = 4;
 
-/// Groups of [`SIDE`] centres that all draws meet before the next ones: with 16 channels they fill 32 kB.
+/// Groups of [`SIDE`] centres that all draws meet before the next ones: with 64 channels they fill 128 kB.
 const TILE: usize = 32;
 
 /// From here on exp(−u) is zero in f32: half of the least positive number, 2^(−150).
