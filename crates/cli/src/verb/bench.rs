@@ -8,7 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use attractor::Error;
-use attractor::bench::{BATCH, Measuring, Timing, WORKLOADS, Workload, beside_gtf, measure, paced};
+use attractor::bench::{
+    BATCH, BLOCK, Measuring, Timing, WORKLOADS, Workload, beside_gtf, measure, paced,
+};
 use attractor::experiment::SETTINGS;
 use attractor::series::Series;
 use attractor::settings::Domain;
@@ -36,6 +38,9 @@ pub(crate) struct Bench {
     /// Updates that are timed, after a warm-up
     #[arg(long, default_value_t = 1000, allow_negative_numbers = true, value_parser = updates)]
     updates: usize,
+    /// Updates that are timed together; the fastest tenth of such blocks is shown beside their median
+    #[arg(long, default_value_t = BLOCK, allow_negative_numbers = true, value_parser = updates)]
+    block: usize,
     /// Seconds of warm-up: processors take a while to reach their clock rate
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]
     warm_up: f64,
@@ -64,6 +69,7 @@ impl Bench {
         let data = data.map(|path| self.reading.read(path)).transpose()?;
         let measuring = Measuring {
             updates: self.updates,
+            block: self.block,
             threads: self.threads,
             isa: self.isa.clone(),
             forcing: self.forcing.clone(),
@@ -189,6 +195,7 @@ fn as_json(Timed { timing, beside }: &Timed) -> serde_json::Value {
         "alpha_estimator": timing.alpha_estimator,
         "updates": timing.updates,
         "seconds_per_update": timing.seconds_per_update,
+        "fastest_tenth": timing.fastest_tenth,
         "gtf_seconds_per_update": beside.map(|(seconds, _)| seconds),
         "ratio_to_gtf": beside.map(|(_, ratio)| ratio),
     })
@@ -206,6 +213,7 @@ fn write_table(out: &mut dyn Write, timings: &[Timed]) -> Result<(), Error> {
         "forcing",
         "estimator",
         "µs per update",
+        "fastest tenth",
         "of gtf in turns",
     ];
     let row = |Timed { timing: t, beside }: &Timed| {
@@ -221,6 +229,7 @@ fn write_table(out: &mut dyn Write, timings: &[Timed]) -> Result<(), Error> {
             t.forcing.clone(),
             t.alpha_estimator.clone().unwrap_or("–".to_string()),
             format!("{:.1}", 1e6 * t.seconds_per_update),
+            format!("{:.1}", 1e6 * t.fastest_tenth),
             ratio.unwrap_or("–".to_string()),
         ]
     };
