@@ -486,12 +486,7 @@ fn other_starts_have_orbits_of_their_own() {
             "{scores:?}"
         );
     }
-    let all: Vec<_> = reference.from_starts(&model, 4).collect();
-    let others: Vec<_> = reference.from_other_starts(&model, 3).collect();
-    assert_eq!((all.len(), &all[1..]), (4, &others[..]));
     let found = scores(&model, Rows::new(&circle, 2), &[], Plan::default()).unwrap();
-    // In f32 lanes as in f64, but for the drift.
-    assert!((all[0].d_h.unwrap() - found.orbit.d_h.unwrap()).abs() < 1e-3);
     assert!(found.pe.unwrap() < 1e-9);
     let forecasts = Forecasts::new(Rows::new(&circle, 2), 0.5).unwrap();
     let valid = forecasts.of_model(&model, &[]);

@@ -343,7 +343,7 @@ pub static PRESETS: &[Preset] = &[
             ("average", "0.999"),
             ("best-by", "d_stsp"),
             ("best-every", "10"),
-            ("best-starts", "8"),
+            ("best-starts", "4"),
         ],
     },
 ];

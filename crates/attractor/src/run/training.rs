@@ -1,6 +1,7 @@
 //! Training that is never lost: it is stored every so many epochs, goes back when it diverges, and continues from what
 //! is stored, bit for bit.
 
+use std::iter;
 use std::time::Instant;
 
 use attractor_core::measure::Rows;
@@ -316,13 +317,17 @@ impl<'a> Judge<'a> {
     }
 
     /// The score of a model, the mean over its orbits; none where one of them has none, or where the first of them are
-    /// enough to see that it will not be the lowest.
+    /// enough to see that it will not be the lowest. The first orbit is that of `evaluate`, in f64.
     fn score(&self, model: &Model, lowest: f64) -> Option<f64> {
         if self.measure == "pe" {
             return self.reference.prediction_error(model);
         }
+        let reference = &self.reference;
+        let first = iter::once_with(|| reference.judge(&reference.orbit(model)));
+        let others =
+            iter::once(self.starts - 1).flat_map(|count| reference.from_other_starts(model, count));
         let (mut sum, mut judged) = (0.0, 0.0_f64);
-        for orbit in self.reference.from_starts(model, self.starts) {
+        for orbit in first.chain(others) {
             sum += self.of_orbit(&orbit)?;
             judged += 1.0;
             if sum > (judged + SCATTER * judged.sqrt()) * lowest {

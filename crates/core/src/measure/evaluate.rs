@@ -23,8 +23,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::ops::Range;
-
 use super::d_hellinger::Spectra;
 use super::d_stsp::{Binned, Grid, LARGEST_BINNED};
 use super::free_run::orbits;
@@ -198,31 +196,16 @@ impl<'a> Reference<'a> {
         orbit
     }
 
-    /// The scores of orbits from `count` other rows than the first, evenly spaced over the truth; see
-    /// [`Reference::from_starts`].
+    /// The scores of orbits from `count` other rows, evenly spaced over the truth, in f32 lanes; each is judged when it is
+    /// asked for. Inputs are those from the first row on.
     pub fn from_other_starts(
         &self,
         model: &Model,
         count: usize,
     ) -> impl Iterator<Item = OrbitScores> {
-        self.starting_at(model, 1..count + 1, count + 1)
-    }
-
-    /// The scores of orbits from `count` rows, evenly spaced over the truth from the first on, in f32 lanes; each is judged
-    /// when it is asked for. Inputs are those from the first row on.
-    pub fn from_starts(&self, model: &Model, count: usize) -> impl Iterator<Item = OrbitScores> {
-        self.starting_at(model, 0..count, count)
-    }
-
-    /// Orbits from some of the rows that cut the truth into `parts`.
-    fn starting_at(
-        &self,
-        model: &Model,
-        which: Range<usize>,
-        parts: usize,
-    ) -> impl Iterator<Item = OrbitScores> {
-        let row = |i: usize| self.truth.row(i * self.truth.len() / parts);
-        let starts: Vec<&[f64]> = which.map(row).collect();
+        let len = self.truth.len();
+        let row = |i: usize| self.truth.row(((i + 1) * len / (count + 1)).min(len - 1));
+        let starts: Vec<&[f64]> = (0..count).map(row).collect();
         let dropped = self.dropped() * self.truth.dim();
         let orbits = orbits(model, &starts, self.inputs, self.steps());
         orbits
