@@ -83,6 +83,8 @@ fn a_table_for_people_and_words_for_mistakes() {
         notes.contains("expected a whole number of at least 1"),
         "{notes}"
     );
+    assert_eq!(bench("--block 0").0, Some(2));
+    assert_eq!(bench("--block 1000001").0, Some(2));
     let (code, _, notes) = bench("--threads 100000");
     assert_eq!(code, Some(2));
     assert!(notes.contains("`threads` must be"), "{notes}");

@@ -39,7 +39,7 @@ pub(crate) struct Bench {
     #[arg(long, default_value_t = 1000, allow_negative_numbers = true, value_parser = updates)]
     updates: usize,
     /// Updates that are timed together; the fastest tenth of such blocks is shown beside their median
-    #[arg(long, default_value_t = BLOCK, allow_negative_numbers = true, value_parser = updates)]
+    #[arg(long, default_value_t = BLOCK, allow_negative_numbers = true, value_parser = block)]
     block: usize,
     /// Seconds of warm-up: processors take a while to reach their clock rate
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]
@@ -160,6 +160,11 @@ fn answer_lines(
 fn updates(text: &str) -> Result<usize, String> {
     let parsed = text.parse().ok().filter(|&updates| updates > 0);
     parsed.ok_or_else(|| "expected a whole number of at least 1".to_string())
+}
+
+fn block(text: &str) -> Result<usize, String> {
+    let parsed = text.parse().ok().filter(|n| (1..=1_000_000).contains(n));
+    parsed.ok_or_else(|| "expected a whole number from 1 to 1000000".to_string())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
