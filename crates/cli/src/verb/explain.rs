@@ -38,19 +38,17 @@ impl Explain {
     }
 }
 
-/// The entry with this name.
+/// The entry with this name; if there is none, the nearest of all that can be explained is suggested.
 fn find(name: &str) -> Result<&'static Entry, Error> {
     let entries = library::entries().map(|entry| entry.id);
     let settings = SETTINGS.iter().map(|setting| setting.name);
     let figures = KINDS.iter().map(|kind| kind.id);
     let names = entries.chain(settings).chain(figures).chain([TRAIN]);
-    library::entries()
-        .find(|entry| entry.id == name)
-        .ok_or_else(|| Error::UnknownName {
-            what: "model, measure, system, format, figure or setting",
-            name: name.to_string(),
-            near: nearest(name, names),
-        })
+    library::find(name).map_err(|_| Error::UnknownName {
+        what: "model, measure, system, format, figure or setting",
+        name: name.to_string(),
+        near: nearest(name, names),
+    })
 }
 
 /// The name under which the settings of training are explained.
