@@ -10,6 +10,7 @@
 //! the vector crate.
 
 mod abreast;
+mod eights;
 mod gram;
 mod lanes;
 mod matrices;
@@ -18,6 +19,7 @@ mod sparse;
 mod spectral;
 
 pub(crate) use abreast::Abreast;
+pub(crate) use eights::{EIGHT, Eights};
 pub(crate) use gram::{
     Groups, Place, Rows, add_rows, gram, gram_diagonal, gram_symmetric, gram_whole, lane_sums,
     reduce,
@@ -116,6 +118,14 @@ pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn dispatch<P: Lanes, T: Task>(_isa: Isa, task: T) -> T::Output {
     fearless_simd::dispatch!(Level::new(), simd => task.run(simd))
+}
+
+/// Runs a task that has vectors of its own instead of lanes, with all that an instruction set offers.
+pub(crate) fn dispatch_widest<T: Task>(isa: Isa, task: T) -> T::Output {
+    match isa {
+        Isa::Avx512 => dispatch::<Lanes16, _>(isa, task),
+        Isa::Avx2 | Isa::Baseline => dispatch::<Lanes8, _>(isa, task),
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -10,7 +10,6 @@
 //! −103: draws with p = 0 or q = 0 were left out, the worst ones, so that distant orbits score too well (on the EEG an
 //! orbit of zeros 13.4 instead of 25.8). [`MixtureDivergence::paper`] is that form, with the number left out.
 
-use std::array;
 use std::f64::consts::{LN_2, LOG2_E};
 
 use super::surrogate::Surrogate;
@@ -21,7 +20,8 @@ use super::{
 use crate::catalogue::{Entry, Kind};
 use crate::rng::{Rng, Stream};
 use crate::simd::{
-    Bytes, Isa, Lanes8, Select, Simd, SimdBase, SimdFloat, Task, dispatch, f64x8, u64x8,
+    Bytes, EIGHT, Eights, Isa, Select, Simd, SimdBase, SimdFloat, Task, dispatch_widest, f64x8,
+    u64x8,
 };
 
 /// The form of the paper's tables in the list.
@@ -46,9 +46,6 @@ pub const LARGEST_MIXTURE: usize = 10_000;
 
 /// Draws of the Monte-Carlo mean.
 pub const SAMPLES: usize = 1000;
-
-/// Draws whose distances are computed side by side: 4 × 8 sums fill the registers.
-const ABREAST: usize = 4;
 
 /// Groups of [`SIDE`] centres that all draws meet before the next ones: with 64 channels they fill 128 kB.
 const TILE: usize = 32;
@@ -155,17 +152,17 @@ fn densities(samples: &[f64], centres: Rows<'_>) -> Vec<Density> {
         centres: &Centres::new(centres),
     };
     let count = centres.len() as f64;
-    let sums = dispatch::<Lanes8, _>(Isa::detect(), task);
+    let sums = dispatch_widest(Isa::detect(), task);
     sums.iter().map(|sums| sums.density(count)).collect()
 }
 
 /// Numbers that are summed side by side, in a fixed order whatever the instruction set.
-const SIDE: usize = 8;
+const SIDE: usize = EIGHT;
 
 /// Centres in groups of [`SIDE`], the last group filled up with centres infinitely far away.
 struct Centres {
     /// `[group][channel][SIDE]`.
-    values: Vec<[f64; SIDE]>,
+    values: Vec<Eights<1>>,
     /// ‖X‖²/2, `[group][SIDE]`.
     halves: Vec<[f64; SIDE]>,
 }
@@ -174,13 +171,13 @@ impl Centres {
     fn new(rows: Rows<'_>) -> Centres {
         let (n, groups) = (rows.dim(), rows.len().div_ceil(SIDE));
         let mut centres = Centres {
-            values: vec![[0.0; SIDE]; groups * n],
+            values: vec![Eights::ZERO; groups * n],
             halves: vec![[f64::INFINITY; SIDE]; groups],
         };
         for (t, row) in rows.iter().enumerate() {
             let (group, i) = (t / SIDE, t % SIDE);
             let values = centres.values[group * n..].iter_mut().zip(row);
-            values.for_each(|(values, &x)| values[i] = x);
+            values.for_each(|(values, &x)| values.numbers_mut()[i] = x);
             centres.halves[group][i] = half_square(row);
         }
         centres
@@ -202,16 +199,32 @@ struct Densities<'a> {
 impl Task for Densities<'_> {
     type Output = Vec<Sums>;
 
+    /// Eight samples side by side where a register holds all [`SIDE`] sums and there are 32 registers, else four.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Sums> {
+        match S::f64s::LEN {
+            SIDE => self.add_up::<S, 8>(simd),
+            _ => self.add_up::<S, 4>(simd),
+        }
+    }
+}
+
+impl Densities<'_> {
+    /// The sums, of A samples at a time.
+    #[inline(always)]
+    fn add_up<S: Simd, const A: usize>(self, simd: S) -> Vec<Sums> {
         let n = self.dim;
         let mut sums = vec![Sums::default(); self.samples.len() / n];
-        let mut u = [[f64x8::splat(simd, 0.0); TILE]; ABREAST];
+        let mut u = [[f64x8::splat(simd, 0.0); TILE]; A];
+        let samples: Vec<Samples<A>> = self
+            .samples
+            .chunks(A * n)
+            .map(|samples| Samples::new(samples, n))
+            .collect();
         let tiles = self.centres.values.chunks(TILE * n);
         for tile in tiles.zip(self.centres.halves.chunks(TILE)) {
-            let samples = self.samples.chunks(ABREAST * n);
-            for (samples, sums) in samples.zip(sums.chunks_mut(ABREAST)) {
-                squares(simd, (samples, n), tile, &mut u);
+            for (samples, sums) in samples.iter().zip(sums.chunks_mut(A)) {
+                samples.squares(simd, tile, &mut u);
                 for (sums, u) in sums.iter_mut().zip(&u) {
                     sums.add(simd, &u[..tile.1.len()]);
                 }
@@ -221,30 +234,51 @@ impl Task for Densities<'_> {
     }
 }
 
-/// u of up to [`ABREAST`] samples of n channels and a tile of centres; of samples that are missing, those of the first.
-#[inline(always)]
-fn squares<S: Simd>(
-    simd: S,
-    (samples, n): (&[f64], usize),
-    (values, halves): (&[[f64; SIDE]], &[[f64; SIDE]]),
-    u: &mut [[f64x8<S>; TILE]; ABREAST],
-) {
-    let zero = f64x8::splat(simd, 0.0);
-    let sample = |i: usize| samples.get(i * n..(i + 1) * n).unwrap_or(&samples[..n]);
-    let x: [&[f64]; ABREAST] = array::from_fn(sample);
-    let of_samples = x.map(half_square);
-    for (group, (values, halves)) in values.chunks_exact(n).zip(halves).enumerate() {
-        let mut products = [zero; ABREAST];
-        for (k, values) in values.iter().enumerate() {
-            let values = f64x8::from_slice(simd, values);
-            for (product, x) in products.iter_mut().zip(x) {
-                *product = values.mul_add(f64x8::splat(simd, x[k]), *product);
-            }
+/// Up to A samples side by side; those that are missing are zero.
+struct Samples<const A: usize> {
+    /// `[channel][sample]`.
+    values: Vec<[f64; A]>,
+    /// ‖x‖²/2.
+    halves: [f64; A],
+}
+
+impl<const A: usize> Samples<A> {
+    fn new(rows: &[f64], n: usize) -> Samples<A> {
+        let mut samples = Samples {
+            values: vec![[0.0; A]; n],
+            halves: [0.0; A],
+        };
+        for (i, row) in rows.chunks_exact(n).enumerate() {
+            let values = samples.values.iter_mut().zip(row);
+            values.for_each(|(values, &x)| values[i] = x);
+            samples.halves[i] = half_square(row);
         }
-        let halves = f64x8::from_slice(simd, halves);
-        for s in 0..ABREAST {
-            // Rounded to 1e-14 or so, never below zero.
-            u[s][group] = (halves + of_samples[s] - products[s]).max(zero);
+        samples
+    }
+
+    /// u of all samples and a tile of centres.
+    #[inline(always)]
+    fn squares<S: Simd>(
+        &self,
+        simd: S,
+        (values, halves): (&[Eights<1>], &[[f64; SIDE]]),
+        u: &mut [[f64x8<S>; TILE]; A],
+    ) {
+        let zero = f64x8::splat(simd, 0.0);
+        let centres = values.chunks_exact(self.values.len()).zip(halves);
+        for (group, (values, halves)) in centres.enumerate() {
+            let mut products = [zero; A];
+            for (values, x) in values.iter().zip(&self.values) {
+                let values = values.load(simd, 0);
+                for (product, &x) in products.iter_mut().zip(x) {
+                    *product = values.mul_add(f64x8::splat(simd, x), *product);
+                }
+            }
+            let halves = f64x8::from_slice(simd, halves);
+            for s in 0..A {
+                // Rounded to 1e-14 or so, never below zero.
+                u[s][group] = (halves + self.halves[s] - products[s]).max(zero);
+            }
         }
     }
 }
@@ -359,6 +393,8 @@ const EXP_SERIES: [f64; 13] = [
 
 #[cfg(test)]
 mod tests {
+    use std::array;
+
     use super::*;
 
     /// exp(−d) of eight numbers.
@@ -379,14 +415,41 @@ mod tests {
         for isa in Isa::available() {
             for i in 0..7_500 {
                 let d = array::from_fn(|j| 0.01 * (8 * i + j) as f64);
-                let found = dispatch::<Lanes8, _>(isa, Exponentials(d));
+                let found = dispatch_widest(isa, Exponentials(d));
                 for (d, found) in d.iter().zip(found) {
                     let error = found / (-d).exp() - 1.0;
                     assert!(error.abs() < 1e-13, "{d}: {found}, {isa:?}");
                 }
             }
-            let ends = dispatch::<Lanes8, _>(isa, Exponentials([f64::INFINITY; SIDE]));
+            let ends = dispatch_widest(isa, Exponentials([f64::INFINITY; SIDE]));
             assert!(ends.iter().all(|&end| end < 1e-260), "{isa:?}");
+        }
+    }
+
+    /// Both have fused multiply-adds; how many samples stand side by side changes none of their sums.
+    #[test]
+    fn densities_are_the_same_with_wider_registers() {
+        let mut rng = Rng::new(3, Stream::MonteCarlo);
+        // Neither the samples nor the centres fill their last group.
+        let n = 7;
+        let mut draw = |rows: usize| -> Vec<f64> {
+            let numbers = (0..rows * n).map(|_| 3.0 * rng.normal());
+            numbers.collect()
+        };
+        let (samples, rows) = (draw(13), draw(301));
+        let centres = Centres::new(Rows::new(&rows, n));
+        let with = |isa| {
+            let task = Densities {
+                samples: &samples,
+                dim: n,
+                centres: &centres,
+            };
+            let numbers = |sums: &Sums| (sums.least, sums.all, sums.survivors);
+            let sums = dispatch_widest(isa, task);
+            sums.iter().map(numbers).collect::<Vec<_>>()
+        };
+        for isa in Isa::available().filter(|&isa| isa >= Isa::Avx2) {
+            assert_eq!(with(isa), with(Isa::Avx2), "{isa:?}");
         }
     }
 }
