@@ -9,6 +9,7 @@
 
 mod additive;
 pub mod dendritic;
+mod layer;
 pub mod piecewise;
 pub mod plrnn;
 pub mod shallow;
@@ -43,6 +44,12 @@ pub trait Map: Send + Sync {
     /// next = F(z, s).
     fn step(&self, theta: &[f64], z: &[f64], s: &[f64], next: &mut [f64]);
 
+    /// Goes on from row 0 of `states` (steps × M): row t is F of the row before and of row t of `inputs` (steps × K). To the
+    /// bit what [`Map::step`] gives.
+    fn orbit(&self, theta: &[f64], inputs: &[f64], states: &mut [f64]) {
+        step_by_step(self, theta, inputs, states);
+    }
+
     /// J = ∂F/∂z at z, M × M row-major.
     fn jacobian(&self, theta: &[f64], z: &[f64], jac: &mut [f64]);
 
@@ -70,6 +77,17 @@ pub trait Map: Send + Sync {
 
     /// Names of the tensors that the latent penalty pulls to zero; `A` is pulled to one.
     fn penalized(&self) -> &'static [&'static str];
+}
+
+/// [`Map::orbit`] of maps that have no faster way.
+fn step_by_step<M: Map + ?Sized>(map: &M, theta: &[f64], inputs: &[f64], states: &mut [f64]) {
+    let Dims {
+        latent, inputs: k, ..
+    } = map.dims();
+    for t in 1..states.len() / latent {
+        let (z, next) = states[(t - 1) * latent..].split_at_mut(latent);
+        map.step(theta, z, &inputs[t * k..][..k], &mut next[..latent]);
+    }
 }
 
 /// Where a map is evaluated.

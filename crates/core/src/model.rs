@@ -190,21 +190,13 @@ impl Model {
             dims, observation, ..
         } = self.architecture;
         let (of_map, of_observation) = self.parameters();
-        let (mut z, mut next) = (vec![0.0; dims.latent], vec![0.0; dims.latent]);
-        self.initial_states().infer(x, &mut z);
-        let mut rows = vec![0.0; steps * observation.dim_obs];
-        for (t, row) in rows.chunks_exact_mut(observation.dim_obs).enumerate() {
-            if t > 0 {
-                self.map.step(
-                    &of_map,
-                    &z,
-                    &inputs[t * dims.inputs..][..dims.inputs],
-                    &mut next,
-                );
-                std::mem::swap(&mut z, &mut next);
-            }
-            observation.observe(&of_observation, &z, row);
+        let mut states = vec![0.0; steps * dims.latent];
+        if let Some(z) = states.chunks_exact_mut(dims.latent).next() {
+            self.initial_states().infer(x, z);
         }
+        self.map.orbit(&of_map, inputs, &mut states);
+        let mut rows = vec![0.0; steps * observation.dim_obs];
+        observation.observe_all(&of_observation, &states, &mut rows);
         rows
     }
 }
@@ -233,4 +225,65 @@ fn covariance(series: &Series) -> Vec<f64> {
         }
     }
     covariance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::MODELS;
+
+    /// Through every observation model, with an input: to the bit as the map steps and the observation model sees.
+    #[test]
+    fn an_orbit_is_made_of_steps() {
+        let (steps, dims) = (30, dims(5, 40, 1));
+        let inputs: Vec<f64> = (0..steps).map(|t| (0.7 * t as f64).sin()).collect();
+        let kinds = [
+            (ObservationKind::Identity, 3),
+            (ObservationKind::Linear, 5),
+            (ObservationKind::Linear, 70),
+            (ObservationKind::LinearWithBias, 11),
+        ];
+        for (kind, n) in kinds {
+            let model = random(Architecture::new(MODELS[0], dims, kind, n).unwrap());
+            let x = vec![0.3; n];
+            let orbit = model.orbit(&x, &inputs, steps);
+            let (of_map, of_observation) = model.parameters();
+            let (mut z, mut next, mut row) = (vec![0.0; 5], vec![0.0; 5], vec![0.0; n]);
+            model.initial_states().infer(&x, &mut z);
+            for (t, found) in orbit.chunks_exact(n).enumerate() {
+                if t > 0 {
+                    model.map.step(&of_map, &z, &inputs[t..=t], &mut next);
+                    z.copy_from_slice(&next);
+                }
+                let observation = model.architecture.observation;
+                observation.observe(&of_observation, &z, &mut row);
+                assert_eq!(found, row, "{kind:?}, row {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_orbit_may_be_empty() {
+        let kind = ObservationKind::Identity;
+        let model = random(Architecture::new(MODELS[0], dims(2, 3, 0), kind, 2).unwrap());
+        assert!(model.orbit(&[0.1, 0.2], &[], 0).is_empty());
+        assert_eq!(model.orbit(&[0.1, 0.2], &[], 1), [0.1, 0.2]);
+    }
+
+    fn dims(latent: usize, hidden: usize, inputs: usize) -> Dims {
+        Dims {
+            latent,
+            hidden,
+            inputs,
+        }
+    }
+
+    fn random(architecture: Architecture) -> Model {
+        let mut rng = Rng::new(2, Stream::Parameters);
+        let len = architecture.layout().len();
+        Model::new(
+            architecture,
+            (0..len).map(|_| 0.2 * rng.normal() as f32).collect(),
+        )
+    }
 }

@@ -91,6 +91,23 @@ impl Observation {
         }
     }
 
+    /// x̂ from every latent state, to the bit as [`Observation::observe`]: each product is summed in the same order.
+    pub fn observe_all(&self, own: &[f64], states: &[f64], x_hat: &mut [f64]) {
+        let (n, m) = (self.dim_obs, self.latent);
+        let (b, bias) = own.split_at(self.matrix_len());
+        let rows = states.chunks_exact(m).zip(x_hat.chunks_exact_mut(n));
+        if self.kind == ObservationKind::Identity {
+            return rows.for_each(|(z, x)| x.copy_from_slice(&z[..n]));
+        }
+        let mut columns = vec![0.0; b.len()];
+        linalg::transpose(b, (n, m), &mut columns);
+        linalg::multiply(states, &columns, (states.len() / m, m, n), x_hat);
+        if self.kind == ObservationKind::LinearWithBias {
+            let rows = x_hat.chunks_exact_mut(n);
+            rows.for_each(|x| x.iter_mut().zip(bias).for_each(|(x, b)| *x += b));
+        }
+    }
+
     /// Pulls a cotangent of x̂ back:  dz = Bᵀ d.
     pub fn pull_back(&self, own: &[f64], d: &[f64], dz: &mut [f64]) {
         dz.fill(0.0);

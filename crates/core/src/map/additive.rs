@@ -7,8 +7,10 @@
 
 use std::ops::Range;
 
+use super::layer::{Layer, Parameters};
 use super::piecewise::{Hinges, PiecewiseLinear};
-use super::{Dims, Map, Point, Start};
+use super::shallow::Activation;
+use super::{Dims, Map, Point, Start, step_by_step};
 use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::{Layout, Shape};
@@ -30,6 +32,11 @@ pub trait Units: Send + Sync + 'static {
 
     /// g(z).
     fn values(&self, own: &[f64], z: &[f64], g: &mut [f64]);
+
+    /// What the units compute if they are one hidden layer with W2 (U × M), then h2 (U) of its own.
+    fn layer(&self) -> Option<Activation> {
+        None
+    }
 
     /// ∂g/∂z, U × M row-major.
     fn derivative(&self, own: &[f64], z: &[f64], dg: &mut [f64]);
@@ -120,6 +127,22 @@ impl<U: Units> Map for Additive<U> {
             let c = &theta[p.c.clone()][i * s.len()..][..s.len()];
             *next = theta[p.a.clone()][i] * z[i] + *next + theta[p.h.clone()][i] + dot(c, s);
         }
+    }
+
+    fn orbit(&self, theta: &[f64], inputs: &[f64], states: &mut [f64]) {
+        let Some(activation) = self.units.layer() else {
+            return step_by_step(self, theta, inputs, states);
+        };
+        let p = &self.places;
+        let parameters = Parameters {
+            a: &theta[p.a.clone()],
+            w1: &theta[p.w.clone()],
+            h1: &theta[p.h.clone()],
+            own: &theta[p.own.clone()],
+            c: &theta[p.c.clone()],
+        };
+        let layer = Layer::new(activation, parameters);
+        layer.orbit(layer.isa(), inputs, states);
     }
 
     fn jacobian(&self, theta: &[f64], z: &[f64], jac: &mut [f64]) {

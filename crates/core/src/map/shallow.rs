@@ -141,6 +141,10 @@ impl Units for Shallow {
         Shallow::units(own, z).for_each(|(l, _, u, h2)| g[l] = self.0.value(u, h2));
     }
 
+    fn layer(&self) -> Option<Activation> {
+        Some(self.0)
+    }
+
     fn derivative(&self, own: &[f64], z: &[f64], dg: &mut [f64]) {
         dg.fill(0.0);
         for (l, row, u, h2) in Shallow::units(own, z) {

@@ -21,6 +21,18 @@ impl<const V: usize> Eights<V> {
         f64x8::load_array_ref(simd, &self.0[v])
     }
 
+    /// Group v, from a register to memory.
+    #[inline(always)]
+    pub(crate) fn store<S: Simd>(&mut self, v: usize, group: f64x8<S>) {
+        group.store_array(&mut self.0[v]);
+    }
+
+    /// All numbers.
+    #[inline(always)]
+    pub(crate) fn numbers(&self) -> &[f64] {
+        self.0.as_flattened()
+    }
+
     /// All numbers, to be set.
     #[inline(always)]
     pub(crate) fn numbers_mut(&mut self) -> &mut [f64] {
