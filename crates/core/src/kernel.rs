@@ -21,7 +21,7 @@ use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::map::plrnn::Centring;
 use crate::map::shallow::Activation;
-use crate::simd::{Groups, Lanes, OpenUnits, Place, Rows, Simd, gram, gram_whole, reduce};
+use crate::simd::{Groups, Lanes, Lanes8, OpenUnits, Rows, Simd, Sums, gram, gram_whole, reduce};
 use crate::theta::Layout;
 
 /// Which kernel trains a map.
@@ -35,36 +35,45 @@ pub(crate) enum KernelKind {
     Dendritic(Clipping),
 }
 
-/// What a sweep over a window of T steps leaves for the weight gradients. Buffers are `[step][feature]`.
+/// What a sweep over a window of T steps leaves for the weight gradients, with units in registers of type `Q`. Buffers
+/// are `[step][feature]`.
 #[derive(Debug, Clone)]
-pub(crate) struct Tape<P> {
+pub(crate) struct Tape<P, Q = P> {
     /// States z̃ that the map was applied to, (T + 1) × M; the last row is not used.
     pub(crate) z: Vec<P>,
     /// Inputs s, T × K.
     pub(crate) s: Vec<P>,
     /// Values g of the units, T × U.
-    pub(crate) g: Units<P>,
+    pub(crate) g: Units<Q>,
     /// Cotangents at the units, for the steps of one chunk of the backward sweep, chunk × U.
-    pub(crate) q: Units<P>,
+    pub(crate) q: Units<Q>,
     /// Cotangents of the map's outputs, T × M.
     pub(crate) d: Vec<P>,
     /// The kernel's running sums.
-    pub(crate) sums: Vec<P>,
+    pub(crate) sums: Vec<Q>,
+    /// Those of dC.
+    pub(crate) input_sums: Vec<P>,
+    /// Room for states or cotangents of a chunk as wide as units are, chunk × M; empty where they are no wider.
+    pub(crate) widened: [Vec<Q>; 2],
     /// Where most units may be shut.
     pub(crate) open: Option<OpenUnits<P>>,
 }
 
-impl<P: Lanes> Tape<P> {
-    pub(crate) fn new(dims: Dims, kernel: &impl Kernel, window: usize) -> Tape<P> {
+impl<P: Lanes, Q: Lanes> Tape<P, Q> {
+    pub(crate) fn new<K: Kernel<Units<P> = Q>>(dims: Dims, kernel: &K, window: usize) -> Self {
         let blank = |features: usize| vec![P::ZERO; features * window];
+        let (registers, chunk) = (kernel.registers::<P>(), chunk_of(kernel, window));
+        let widened = vec![Q::ZERO; (Q::WIDTH / P::WIDTH - 1) * chunk * dims.latent];
         Tape {
             // One row more, for the state that the last step is forced to.
             z: vec![P::ZERO; dims.latent * (window + 1)],
             s: blank(dims.inputs),
-            g: Units::new(kernel.units(), window),
-            q: Units::new(kernel.units(), chunk_of::<P>(kernel, window)),
+            g: Units::new(registers, window),
+            q: Units::new(registers, chunk),
             d: blank(dims.latent),
-            sums: vec![P::ZERO; kernel.running_sums()],
+            sums: vec![Q::ZERO; registers * kernel.sums_a_unit()],
+            input_sums: vec![P::ZERO; dims.latent * dims.inputs],
+            widened: [widened.clone(), widened],
             open: kernel.open_units(),
         }
     }
@@ -79,8 +88,15 @@ pub(crate) struct Units<P> {
     stride: usize,
 }
 
+impl<P: Lanes> Default for Units<P> {
+    /// No steps.
+    fn default() -> Units<P> {
+        Units::new(0, 0)
+    }
+}
+
 impl<P: Lanes> Units<P> {
-    fn new(units: usize, steps: usize) -> Units<P> {
+    pub(crate) fn new(units: usize, steps: usize) -> Units<P> {
         let stride = stride_of::<P>(units);
         Units {
             values: vec![P::ZERO; stride * steps],
@@ -134,14 +150,16 @@ fn stride_of<P>(units: usize) -> usize {
 /// Bytes of a second-level cache that sums and a chunk's units may fill each.
 const HALF_CACHE: usize = 256 * 1024;
 
-/// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents in half of a
-/// second-level cache of half a megabyte, but at least 24, because fewer would spend their time on loading and storing
-/// sums. Where the sums alone fill the cache, the whole window is one chunk.
-pub(crate) fn chunk_of<P>(kernel: &impl Kernel, window: usize) -> usize {
-    if kernel.running_sums() * size_of::<P>() > HALF_CACHE {
+/// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents of eight windows in half
+/// of a second-level cache of half a megabyte, but at least 24, because fewer would spend their time on loading and
+/// storing sums. Where the sums alone fill the cache, the whole window is one chunk. Sums go from chunk to chunk, so that
+/// this must not depend on how many windows a register holds; caches of processors with wide ones are larger.
+pub(crate) fn chunk_of(kernel: &impl Kernel, window: usize) -> usize {
+    let bytes = size_of::<Lanes8>();
+    if kernel.units() * kernel.sums_a_unit() * bytes > HALF_CACHE {
         return window;
     }
-    let step = 2 * stride_of::<P>(kernel.units()) * size_of::<P>();
+    let step = 2 * stride_of::<Lanes8>(kernel.units()) * bytes;
     (HALF_CACHE / step.max(1)).clamp(24, 24.max(window))
 }
 
@@ -167,16 +185,16 @@ impl Chunk {
         simd: S,
         (d, a): (Rows<'_, P>, Rows<'_, P>),
         sums: &mut [P],
-        (place, groups): (Place, &mut Groups<'_>),
+        to: impl Sums<S, P>,
     ) {
         let is_last = self.steps.start == 0;
         if self.is_first() && is_last {
-            gram_whole(simd, (d, a), place, groups);
+            gram_whole(simd, (d, a), to);
             return;
         }
         gram(simd, (d, a), sums, self.is_first());
         if is_last {
-            reduce(simd, (sums, d.width()), place, groups);
+            reduce(simd, (sums, d.width()), to);
         }
     }
 }
@@ -205,11 +223,19 @@ impl Factors {
 
 /// A map on lanes of f32.
 pub(crate) trait Kernel: Send + Sync + Sized {
-    /// The kernel of a map with these sizes and this layout.
-    fn new(dims: Dims, layout: &Layout) -> Self;
+    /// Registers of units beside lanes of type `P`.
+    type Units<P: Lanes>: Lanes;
+
+    /// The kernel of a map with these sizes and this layout, for lanes of type `P`.
+    fn new<P: Lanes>(dims: Dims, layout: &Layout) -> Self;
 
     /// Number of unit values U on the tape, a step.
     fn units(&self) -> usize;
+
+    /// Registers of units, a step.
+    fn registers<P: Lanes>(&self) -> usize {
+        (self.units() * P::WIDTH).div_ceil(Self::Units::<P>::WIDTH)
+    }
 
     /// Takes θ, once an update.
     fn prepare(&mut self, theta: &[f32]);
@@ -219,7 +245,7 @@ pub(crate) trait Kernel: Send + Sync + Sized {
         &self,
         simd: S,
         at: (&[P], &[P]),
-        g: &mut [P],
+        g: &mut [Self::Units<P>],
         emit: impl FnMut(usize, P::Vector<S>),
     );
 
@@ -227,9 +253,9 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        at: (&[P], &[P]),
+        at: (&[P], &[Self::Units<P>]),
         d: &[P],
-        q: &mut [P],
+        q: &mut [Self::Units<P>],
         emit: impl FnMut(usize, P::Vector<S>),
     );
 
@@ -242,15 +268,15 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     }
 
     /// Looks at the units of a sweep, and lets groups of lanes choose whether they go through open ones alone.
-    fn look_for_open<S: Simd, P: Lanes>(&self, _simd: S, _tape: &mut Tape<P>) {}
+    fn look_for_open<S: Simd, P: Lanes>(&self, _simd: S, _tape: &mut Tape<P, Self::Units<P>>) {}
 
     /// As [`Kernel::pull_back`], through open units alone in the groups that chose so.
     fn pull_back_open<S: Simd, P: Lanes>(
         &self,
         _simd: S,
-        _at: (&[P], &[P]),
+        _at: (&[P], &[Self::Units<P>]),
         _d: &[P],
-        _to: (&mut [P], &mut OpenUnits<P>),
+        _to: (&mut [Self::Units<P>], &mut OpenUnits<P>),
         _emit: impl FnMut(usize, P::Vector<S>),
     ) {
         unreachable!("kernels that have room for open units say how they are pulled back");
@@ -262,21 +288,26 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     /// What the slopes multiply.
     fn factors(&self, theta: &[f32], factors: &mut Factors);
 
-    /// Number of weight gradients that are summed up while the backward sweep runs.
-    fn running_sums(&self) -> usize;
+    /// Number of weight gradients of a unit that are summed up while the backward sweep runs.
+    fn sums_a_unit(&self) -> usize;
 
     /// Adds the steps of a chunk to the running sums, while its units are still in the cache. Products of units and
     /// cotangents, in the kernel's own coordinates, go from there to the gradient with the last chunk.
     fn accumulate<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        tape: &mut Tape<P>,
+        tape: &mut Tape<P, Self::Units<P>>,
         chunk: Chunk,
         groups: &mut Groups<'_>,
     );
 
     /// The rest of the gradient of a whole sweep, in the kernel's own coordinates.
-    fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>);
+    fn gradient<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &Tape<P, Self::Units<P>>,
+        groups: &mut Groups<'_>,
+    );
 
     /// From the kernel's own coordinates to those of θ, in place, once an update.
     fn finish(&self, theta: &[f32], dtheta: &mut [f32]);

@@ -12,6 +12,7 @@
 mod abreast;
 mod eights;
 mod gram;
+mod hidden;
 mod lanes;
 mod matrices;
 mod product;
@@ -21,10 +22,11 @@ mod spectral;
 pub(crate) use abreast::Abreast;
 pub(crate) use eights::{EIGHT, Eights};
 pub(crate) use gram::{
-    Groups, Place, Rows, add_rows, gram, gram_diagonal, gram_symmetric, gram_whole, lane_sums,
-    reduce,
+    Groups, Place, Rows, Sums, Whole, WholeUnits, add_rows, gram, gram_diagonal, gram_symmetric,
+    gram_whole, lane_sums, reduce, unit_sums,
 };
-pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Weight};
+pub(crate) use hidden::{OutOfUnits, into_units, multiply_into, multiply_out};
+pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight};
 pub(crate) use matrices::{Change, LaneMatrices};
 pub(crate) use product::{Packed, multiply, multiply_many};
 pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows};
@@ -90,10 +92,10 @@ pub(crate) trait Task {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();
-    if P::WIDTH == Lanes16::WIDTH {
+    if P::NEEDS_AVX512 {
         let simd = level
             .as_avx512()
-            .expect("sixteen lanes are chosen where there is AVX-512");
+            .expect("wide registers are chosen where there is AVX-512");
         return simd.vectorize(
             #[inline(always)]
             || task.run(simd),

@@ -19,7 +19,7 @@ use crate::map::shallow::Activation;
 use crate::model::{Architecture, Model};
 use crate::optim::{RAdam, Schedule};
 use crate::penalty::PenaltyWeights;
-use crate::simd::{GROUP, Isa, Lanes, Lanes8, Lanes16};
+use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Paired8};
 use crate::windows::Windows;
 
 /// What training does, all settings resolved.
@@ -258,9 +258,10 @@ impl Job<'_> {
         from: State,
         watch: &mut dyn Watch,
     ) -> Outcome {
-        match self.width() {
-            16 => worker::run::<K, Lanes16>(self, &make, from, watch),
-            _ => worker::run::<K, Lanes8>(self, &make, from, watch),
+        match self.register() {
+            Register::Narrow => worker::run::<K, Lanes8>(self, &make, from, watch),
+            Register::Wide => worker::run::<K, Lanes16>(self, &make, from, watch),
+            Register::Paired => worker::run::<K, Paired8>(self, &make, from, watch),
         }
     }
 
@@ -270,9 +271,10 @@ impl Job<'_> {
         theta: &[f32],
         starts: &[usize],
     ) -> (f64, Vec<f32>) {
-        match self.width() {
-            16 => worker::once::<K, Lanes16>(self, &make, theta, starts),
-            _ => worker::once::<K, Lanes8>(self, &make, theta, starts),
+        match self.register() {
+            Register::Narrow => worker::once::<K, Lanes8>(self, &make, theta, starts),
+            Register::Wide => worker::once::<K, Lanes16>(self, &make, theta, starts),
+            Register::Paired => worker::once::<K, Paired8>(self, &make, theta, starts),
         }
     }
 
@@ -285,13 +287,23 @@ impl Job<'_> {
         worker::norm_of_batch::<K, Lanes8>(self, &make, theta, starts)
     }
 
-    /// Lanes a vector: sixteen where registers are that wide and no thread would be left idle.
-    fn width(self) -> usize {
+    /// What registers hold: sixteen windows where they are that wide and no thread would be left idle.
+    fn register(self) -> Register {
         let packs = self.plan.batch.div_ceil(Lanes16::WIDTH);
-        if self.plan.isa == Isa::Avx512 && packs >= self.plan.threads {
-            Lanes16::WIDTH
-        } else {
-            GROUP
+        match self.plan.isa {
+            Isa::Avx512 if packs >= self.plan.threads => Register::Wide,
+            Isa::Avx512 => Register::Paired,
+            _ => Register::Narrow,
         }
     }
+}
+
+/// What a vector register holds of a batch.
+enum Register {
+    /// Eight windows.
+    Narrow,
+    /// Sixteen windows.
+    Wide,
+    /// Eight windows, of hidden units two each.
+    Paired,
 }

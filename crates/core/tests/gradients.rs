@@ -355,6 +355,29 @@ fn the_number_of_threads_does_not_change_a_bit() {
     }
 }
 
+/// Threads that have eight windows each sum up in another way than one that has sixteen: of few and of many states, of an
+/// even and an odd number of units, over windows of one and of several chunks.
+#[test]
+fn shared_batches_give_the_same_bits_for_all_sizes() {
+    let layers = [(1, 1), (1, 9), (2, 5), (3, 50), (4, 3), (5, 251), (6, 8)];
+    let larger = [(7, 1), (9, 200), (16, 37), (17, 64), (20, 101), (33, 10)];
+    for info in MODELS {
+        for (latent, hidden) in layers.into_iter().chain(larger) {
+            let sizes = (dims(latent, hidden, 1), latent);
+            let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 16, 60);
+            let mut gradient = |threads| {
+                situation.plan.threads = threads;
+                situation.gradient(&situation.starts)
+            };
+            assert!(
+                gradient(1) == gradient(2),
+                "{} with {latent} states and {hidden} units",
+                info.entry.id
+            );
+        }
+    }
+}
+
 #[test]
 fn a_run_continued_from_a_state_ends_with_the_same_bits() {
     let sizes = (dims(3, 7, 0), 3);

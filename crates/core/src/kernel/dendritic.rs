@@ -98,7 +98,9 @@ impl Dendritic {
 }
 
 impl Kernel for Dendritic {
-    fn new(dims: Dims, layout: &Layout) -> Dendritic {
+    type Units<P: Lanes> = P;
+
+    fn new<P: Lanes>(dims: Dims, layout: &Layout) -> Dendritic {
         Dendritic {
             clipping: Clipping::Off,
             bases: dims.hidden,
@@ -186,10 +188,9 @@ impl Kernel for Dendritic {
         }
     }
 
-    /// dW, then two sums a basis, then dC.
-    fn running_sums(&self) -> usize {
-        let of_bases = 2 * self.square.width() * self.bases;
-        self.square.running_sums() + of_bases + self.linear.running_sums()
+    /// dW, then two sums a basis.
+    fn sums_a_unit(&self) -> usize {
+        self.square.width() + 2 * self.bases
     }
 
     #[inline(always)]

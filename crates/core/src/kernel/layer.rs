@@ -3,11 +3,11 @@
 //! One routine serves the forward step (in = rows of W2, out = columns of W1) and the pull-back (the two
 //! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by; where the layer is
 //! small, its weights stand in memory as whole vectors. For larger M it runs in two products with the units' values in
-//! between, in the first-level cache.
+//! between, in the first-level cache. Units stand in registers one by one or in pairs ([`Lanes::ABREAST`]).
 
 use crate::simd::{
-    GROUP, Lanes, Lanes8, MOST_LATENT, Packed, Simd, SimdBase, SimdFloat, UnitRows, Weight,
-    multiply,
+    Lanes, Lanes8, MOST_LATENT, OutOfUnits, Packed, Simd, SimdBase, SimdFloat, UnitRows,
+    UnitVector, Weight, into_units, multiply_into, multiply_out,
 };
 
 /// Largest M whose x and y are kept in registers.
@@ -24,6 +24,7 @@ const SPREAD_BYTES: usize = 16 * 1024;
 pub(super) struct Layer {
     dim: usize,
     hidden: usize,
+    /// Of every unit, and zero to make their number even.
     bias: Vec<f32>,
     weights: Weights,
 }
@@ -34,18 +35,28 @@ enum Weights {
     Fused {
         w2: Vec<f32>,
         w1t: Vec<f32>,
-        /// The same as whole vectors, where the layer is small.
-        spread: Option<Box<Spread>>,
+        also: Also,
     },
     /// W2 and W1 for the step, their transposes for the pull-back.
     Tiled {
         w2: Packed,
-        w1: Packed,
+        w1: OutOfUnits,
         w1t: Packed,
-        w2t: Packed,
+        w2t: OutOfUnits,
         /// W2 and W1ᵀ, a unit a row, for the pull-back through open units alone.
         rows: Option<Box<[UnitRows; 2]>>,
     },
+}
+
+/// The form in which fused weights are read.
+#[derive(Debug, Clone)]
+enum Also {
+    /// One by one.
+    Nothing,
+    /// As whole vectors.
+    Spread(Box<Spread>),
+    /// By pairs of units.
+    Paired(Box<Paired>),
 }
 
 /// Weights in all eight lanes: a multiplication takes them from memory, without a broadcast before it.
@@ -56,19 +67,47 @@ struct Spread {
     w1t: Vec<Lanes8>,
 }
 
-impl Spread {
-    fn fitting(dim: usize, hidden: usize) -> Option<Box<Spread>> {
+/// Weights of two units, state by state; of a last unit that is alone, zero beside it.
+#[derive(Debug, Clone)]
+struct Paired {
+    w2: Vec<[f32; 2]>,
+    w1t: Vec<[f32; 2]>,
+}
+
+impl Also {
+    fn fitting<P: Lanes>(dim: usize, hidden: usize) -> Also {
         let vectors = (2 * dim + 1) * hidden;
         let fits = dim <= SPREAD && vectors * size_of::<Lanes8>() <= SPREAD_BYTES;
-        fits.then(|| {
-            Box::new(Spread {
+        if P::ABREAST == 2 {
+            let pairs = vec![[0.0; 2]; dim * hidden.div_ceil(2)];
+            Also::Paired(Box::new(Paired {
+                w2: pairs.clone(),
+                w1t: pairs,
+            }))
+        } else if fits && !P::NEEDS_AVX512 {
+            Also::Spread(Box::new(Spread {
                 bias: vec![Lanes8::ZERO; hidden],
                 w2: vec![Lanes8::ZERO; dim * hidden],
                 w1t: vec![Lanes8::ZERO; dim * hidden],
-            })
-        })
+            }))
+        } else {
+            Also::Nothing
+        }
     }
 
+    fn fill(&mut self, dim: usize, bias: &[f32], w2: &[f32], w1t: &[f32]) {
+        match self {
+            Also::Nothing => {}
+            Also::Spread(spread) => spread.fill(bias, w2, w1t),
+            Also::Paired(paired) => {
+                pair_rows(dim, w2, &mut paired.w2);
+                pair_rows(dim, w1t, &mut paired.w1t);
+            }
+        }
+    }
+}
+
+impl Spread {
     fn fill(&mut self, bias: &[f32], w2: &[f32], w1t: &[f32]) {
         for (to, from) in [
             (&mut self.bias, bias),
@@ -81,28 +120,38 @@ impl Spread {
     }
 }
 
+/// Rows of `dim` weights, two by two, entry by entry.
+fn pair_rows(dim: usize, rows: &[f32], pairs: &mut [[f32; 2]]) {
+    for (pairs, rows) in pairs.chunks_exact_mut(dim).zip(rows.chunks(2 * dim)) {
+        let (even, odd) = rows.split_at(dim);
+        pairs.iter_mut().zip(even).for_each(|(to, &w)| to[0] = w);
+        pairs.iter_mut().zip(odd).for_each(|(to, &w)| to[1] = w);
+    }
+}
+
 impl Layer {
-    pub(super) fn new(dim: usize, hidden: usize) -> Layer {
+    /// The layer for lanes of type `P`.
+    pub(super) fn new<P: Lanes>(dim: usize, hidden: usize) -> Layer {
         let weights = if dim <= FUSED {
             Weights::Fused {
                 w2: vec![0.0; dim * hidden],
                 w1t: vec![0.0; dim * hidden],
-                spread: Spread::fitting(dim, hidden),
+                also: Also::fitting::<P>(dim, hidden),
             }
         } else {
-            let (tall, wide) = (Packed::new(hidden, dim), Packed::new(dim, hidden));
+            let (into, out) = (into_units::<P>(hidden, dim), OutOfUnits::new(dim, hidden));
             Weights::Tiled {
-                w2: tall.clone(),
-                w1: wide.clone(),
-                w1t: tall,
-                w2t: wide,
+                w2: into.clone(),
+                w1: out.clone(),
+                w1t: into,
+                w2t: out,
                 rows: None,
             }
         };
         Layer {
             dim,
             hidden,
-            bias: vec![0.0; hidden],
+            bias: vec![0.0; hidden.next_multiple_of(2)],
             weights,
         }
     }
@@ -142,16 +191,14 @@ impl Layer {
             Weights::Fused {
                 w2: w2_rows,
                 w1t,
-                spread,
+                also,
             } => {
                 w2_rows.copy_from_slice(w2);
                 for (m, row) in w1.chunks_exact(self.hidden).enumerate() {
                     let places = w1t[m..].iter_mut().step_by(self.dim);
                     places.zip(row).for_each(|(to, &from)| *to = from);
                 }
-                if let Some(spread) = spread {
-                    spread.fill(&self.bias, w2_rows, w1t);
-                }
+                also.fill(self.dim, &self.bias, w2_rows, w1t);
             }
             Weights::Tiled {
                 w2: w2_rows,
@@ -178,45 +225,64 @@ impl Layer {
         &self,
         simd: S,
         z: &[P],
-        units: &mut [P],
-        act: impl Fn(P::Vector<S>) -> P::Vector<S>,
+        units: &mut [P::Units],
+        act: impl Fn(UnitVector<P, S>) -> UnitVector<P, S>,
         ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
     ) {
         match &self.weights {
-            Weights::Fused {
-                spread: Some(spread),
-                ..
-            } if P::WIDTH == GROUP => fused_few(
-                simd,
-                (self.dim, &spread.w2, &spread.w1t),
-                z,
-                (&spread.bias, units),
-                #[inline(always)]
-                |bias| bias.spread::<S, P>(simd),
-                #[inline(always)]
-                |_, sum| act(sum),
-                ends,
-            ),
-            Weights::Fused { w2, w1t, .. } => fused_any(
-                simd,
-                (self.dim, w2, w1t),
-                z,
-                (&self.bias, units),
-                #[inline(always)]
-                |bias| bias.spread::<S, P>(simd),
-                #[inline(always)]
-                |_, sum| act(sum),
-                ends,
-            ),
+            Weights::Fused { w2, w1t, also } => match also {
+                Also::Spread(spread) => fused_few(
+                    simd,
+                    (self.dim, &spread.w2, &spread.w1t),
+                    z,
+                    (&spread.bias, units),
+                    #[inline(always)]
+                    |bias| bias.spread::<S, P::Units>(simd),
+                    #[inline(always)]
+                    |_, sum| act(sum),
+                    ends,
+                ),
+                Also::Paired(paired) => fused_any(
+                    simd,
+                    (self.dim, &paired.w2, &paired.w1t),
+                    z,
+                    (self.bias.as_chunks::<2>().0, units),
+                    #[inline(always)]
+                    |bias| bias.spread::<S, P::Units>(simd),
+                    #[inline(always)]
+                    |_, sum| act(sum),
+                    ends,
+                ),
+                Also::Nothing => fused_any(
+                    simd,
+                    (self.dim, w2, w1t),
+                    z,
+                    (&self.bias[..self.hidden], units),
+                    #[inline(always)]
+                    |bias| bias.spread::<S, P::Units>(simd),
+                    #[inline(always)]
+                    |_, sum| act(sum),
+                    ends,
+                ),
+            },
             Weights::Tiled { w2, w1, .. } => tiled(
                 simd,
                 (w2, w1),
                 z,
                 units,
                 #[inline(always)]
-                |l, sum| act(sum + P::Vector::splat(simd, self.bias[l])),
+                |register, sum| act(sum + self.bias_of::<S, P>(simd, register)),
                 ends,
             ),
+        }
+    }
+
+    /// The bias of a register of units.
+    #[inline(always)]
+    fn bias_of<S: Simd, P: Lanes>(&self, simd: S, register: usize) -> UnitVector<P, S> {
+        match P::ABREAST {
+            1 => self.bias[register].spread::<S, P::Units>(simd),
+            _ => self.bias.as_chunks::<2>().0[register].spread::<S, P::Units>(simd),
         }
     }
 
@@ -239,12 +305,18 @@ impl Layer {
                     to.store(act(l, sum + P::Vector::splat(simd, self.bias[l])));
                 }
             }
-            Weights::Tiled { w2, .. } => multiply(
+            Weights::Tiled { w2, .. } => multiply_into(
                 simd,
                 w2,
                 z,
                 #[inline(always)]
-                |l, sum| to[l].store(act(l, sum + P::Vector::splat(simd, self.bias[l]))),
+                |register, sum: UnitVector<P, S>| {
+                    let sum = sum + self.bias_of::<S, P>(simd, register);
+                    let first = P::ABREAST * register;
+                    for (place, to) in to[first..].iter_mut().take(P::ABREAST).enumerate() {
+                        to.store(act(first + place, P::unit(sum, place)));
+                    }
+                },
             ),
         }
     }
@@ -254,45 +326,55 @@ impl Layer {
     pub(super) fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (g, d): (&[P], &[P]),
-        q: &mut [P],
-        gate: impl Fn(P::Vector<S>, P::Vector<S>) -> P::Vector<S>,
+        (g, d): (&[P::Units], &[P]),
+        q: &mut [P::Units],
+        gate: impl Fn(UnitVector<P, S>, UnitVector<P, S>) -> UnitVector<P, S>,
         ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
     ) {
-        let g = &g[..self.hidden];
+        let g = &g[..self.hidden.div_ceil(P::ABREAST)];
         match &self.weights {
-            Weights::Fused {
-                spread: Some(spread),
-                ..
-            } if P::WIDTH == GROUP => fused_few(
-                simd,
-                (self.dim, &spread.w1t, &spread.w2),
-                d,
-                (g, q),
-                #[inline(always)]
-                |_| P::Vector::splat(simd, 0.0),
-                #[inline(always)]
-                |g, sum| gate(g.load(simd), sum),
-                ends,
-            ),
-            Weights::Fused { w2, w1t, .. } => fused_any(
-                simd,
-                (self.dim, w1t, w2),
-                d,
-                (g, q),
-                #[inline(always)]
-                |_| P::Vector::splat(simd, 0.0),
-                #[inline(always)]
-                |g, sum| gate(g.load(simd), sum),
-                ends,
-            ),
+            Weights::Fused { w2, w1t, also } => match also {
+                Also::Spread(spread) => fused_few(
+                    simd,
+                    (self.dim, &spread.w1t, &spread.w2),
+                    d,
+                    (g, q),
+                    #[inline(always)]
+                    |_| <UnitVector<P, S>>::splat(simd, 0.0),
+                    #[inline(always)]
+                    |g, sum| gate(g.load(simd), sum),
+                    ends,
+                ),
+                Also::Paired(paired) => fused_any(
+                    simd,
+                    (self.dim, &paired.w1t, &paired.w2),
+                    d,
+                    (g, q),
+                    #[inline(always)]
+                    |_| <UnitVector<P, S>>::splat(simd, 0.0),
+                    #[inline(always)]
+                    |g, sum| gate(g.load(simd), sum),
+                    ends,
+                ),
+                Also::Nothing => fused_any(
+                    simd,
+                    (self.dim, w1t, w2),
+                    d,
+                    (g, q),
+                    #[inline(always)]
+                    |_| <UnitVector<P, S>>::splat(simd, 0.0),
+                    #[inline(always)]
+                    |g, sum| gate(g.load(simd), sum),
+                    ends,
+                ),
+            },
             Weights::Tiled { w1t, w2t, .. } => tiled(
                 simd,
                 (w1t, w2t),
                 d,
                 q,
                 #[inline(always)]
-                |l, sum| gate(g[l].load(simd), sum),
+                |register, sum| gate(g[register].load(simd), sum),
                 ends,
             ),
         }
@@ -304,9 +386,9 @@ impl Layer {
     pub(super) fn pull_back_whole<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (g, d): (&[P], &[P]),
-        q: &mut [P],
-        gate: impl Fn(P::Vector<S>, P::Vector<S>) -> P::Vector<S>,
+        (g, d): (&[P::Units], &[P]),
+        q: &mut [P::Units],
+        gate: impl Fn(UnitVector<P, S>, UnitVector<P, S>) -> UnitVector<P, S>,
         dz: &mut [P],
     ) {
         let Weights::Tiled { w1t, w2t, .. } = &self.weights else {
@@ -315,14 +397,14 @@ impl Layer {
         simd.vectorize(
             #[inline(always)]
             || {
-                multiply(
+                multiply_into(
                     simd,
                     w1t,
                     d,
                     #[inline(always)]
-                    |l, sum| q[l].store(gate(g[l].load(simd), sum)),
+                    |r, sum| q[r].store(gate(g[r].load(simd), sum)),
                 );
-                multiply(
+                multiply_out::<S, P>(
                     simd,
                     w2t,
                     q,
@@ -353,20 +435,20 @@ impl<L, E> Ends<L, E> {
 #[inline(always)]
 fn tiled<S: Simd, P: Lanes>(
     simd: S,
-    (input, output): (&Packed, &Packed),
+    (input, output): (&Packed, &OutOfUnits),
     x: &[P],
-    units: &mut [P],
-    act: impl Fn(usize, P::Vector<S>) -> P::Vector<S>,
+    units: &mut [P::Units],
+    act: impl Fn(usize, UnitVector<P, S>) -> UnitVector<P, S>,
     mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
-    multiply(
+    multiply_into(
         simd,
         input,
         x,
         #[inline(always)]
-        |l, sum| units[l].store(act(l, sum)),
+        |register, sum| units[register].store(act(register, sum)),
     );
-    multiply(
+    multiply_out::<S, P>(
         simd,
         output,
         units,
@@ -375,64 +457,73 @@ fn tiled<S: Simd, P: Lanes>(
     );
 }
 
-/// [`fused`] for every M, with scalar weights.
+/// [`fused`] for every M.
 #[inline(always)]
-fn fused_any<S: Simd, P: Lanes, Q>(
+fn fused_any<S: Simd, P: Lanes, W: Weight, Q>(
     simd: S,
-    (dim, input, output): (usize, &[f32], &[f32]),
+    (dim, input, output): (usize, &[W], &[W]),
     x: &[P],
-    (beside, units): (&[Q], &mut [P]),
-    start: impl Fn(&Q) -> P::Vector<S>,
-    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
+    (beside, units): (&[Q], &mut [P::Units]),
+    start: impl Fn(&Q) -> UnitVector<P, S>,
+    act: impl Fn(&Q, UnitVector<P, S>) -> UnitVector<P, S>,
     ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     let (weights, units) = ((input, output), (beside, units));
-    match dim {
-        ..=SPREAD => fused_few(simd, (dim, input, output), x, units, start, act, ends),
-        4 => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
-        5 => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
+    match (dim, P::NEEDS_AVX512 && P::ABREAST == 1) {
+        (..=SPREAD, _) => fused_few(simd, (dim, input, output), x, units, start, act, ends),
+        // Wide registers are many, and even units are summed by themselves.
+        (4, true) => fused::<S, P, _, _, 4, 2>(simd, weights, x, units, start, act, ends),
+        (5, true) => fused::<S, P, _, _, 5, 2>(simd, weights, x, units, start, act, ends),
+        (_, true) => fused::<S, P, _, _, 6, 2>(simd, weights, x, units, start, act, ends),
+        (4, _) => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
+        (5, _) => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
         _ => fused::<S, P, _, _, 6, 1>(simd, weights, x, units, start, act, ends),
     }
 }
 
-/// [`fused`] for every M that may have weights as whole vectors.
+/// [`fused`] for every M that may have weights as whole vectors. With units in pairs half as many sums hold as many units.
 #[inline(always)]
 fn fused_few<S: Simd, P: Lanes, W: Weight, Q>(
     simd: S,
     (dim, input, output): (usize, &[W], &[W]),
     x: &[P],
-    (beside, units): (&[Q], &mut [P]),
-    start: impl Fn(&Q) -> P::Vector<S>,
-    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
+    (beside, units): (&[Q], &mut [P::Units]),
+    start: impl Fn(&Q) -> UnitVector<P, S>,
+    act: impl Fn(&Q, UnitVector<P, S>) -> UnitVector<P, S>,
     ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     let (weights, units) = ((input, output), (beside, units));
-    match dim {
-        1 => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
-        2 => fused::<S, P, _, _, 2, 3>(simd, weights, x, units, start, act, ends),
+    match (dim, P::ABREAST) {
+        (1, 1) => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
+        (1, _) => fused::<S, P, _, _, 1, 2>(simd, weights, x, units, start, act, ends),
+        (2, 1) => fused::<S, P, _, _, 2, 4>(simd, weights, x, units, start, act, ends),
+        (2, _) => fused::<S, P, _, _, 2, 2>(simd, weights, x, units, start, act, ends),
+        (_, 1) if P::NEEDS_AVX512 => {
+            fused::<S, P, _, _, SPREAD, 4>(simd, weights, x, units, start, act, ends)
+        }
         _ => fused::<S, P, _, _, SPREAD, 2>(simd, weights, x, units, start, act, ends),
     }
 }
 
 /// The fused form for M = `M`, with `U` interleaved sums so that few of them do not wait for one another. Beside every
-/// unit stands what it starts from or is gated by.
+/// register of units stands what it starts from or is gated by. Of the sums, those of even and of odd units are added first.
 #[inline(always)]
 fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
     simd: S,
     (input, output): (&[W], &[W]),
     x: &[P],
-    (beside, units): (&[Q], &mut [P]),
-    start: impl Fn(&Q) -> P::Vector<S>,
-    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
+    (beside, units): (&[Q], &mut [P::Units]),
+    start: impl Fn(&Q) -> UnitVector<P, S>,
+    act: impl Fn(&Q, UnitVector<P, S>) -> UnitVector<P, S>,
     mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
-    let x: [P::Vector<S>; M] = std::array::from_fn(
+    let x: [UnitVector<P, S>; M] = std::array::from_fn(
         #[inline(always)]
-        |m| x[m].load(simd),
+        |m| P::widen(x[m].load(simd)),
     );
-    let mut sums = [[P::Vector::splat(simd, 0.0); M]; U];
+    let mut sums = [[<UnitVector<P, S>>::splat(simd, 0.0); M]; U];
     for (m, sum) in sums[0].iter_mut().enumerate() {
-        *sum = (ends.linear)(m);
+        *sum = P::first((ends.linear)(m));
     }
     let (input, output) = (input.as_chunks::<M>().0, output.as_chunks::<M>().0);
     let (input_chunks, input_rest) = input.as_chunks::<U>();
@@ -464,25 +555,40 @@ fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
         accumulate::<S, P, W, M>(simd, output, value, &mut sums[u]);
     }
     for m in 0..M {
-        let mut total = sums[0][m];
-        for part in &sums[1..] {
-            total += part[m];
-        }
-        (ends.emit)(m, total);
+        (ends.emit)(m, P::narrow(total::<S, P, M, U>(&sums, m)));
     }
+}
+
+/// The sum over U sums of registers, those of even and of odd units first; two units abreast are an even and an odd one.
+#[inline(always)]
+fn total<S: Simd, P: Lanes, const M: usize, const U: usize>(
+    sums: &[[UnitVector<P, S>; M]; U],
+    m: usize,
+) -> UnitVector<P, S> {
+    let apart = P::ABREAST == 1 && U > 1;
+    let (mut even, mut odd) = (sums[0][m], sums[usize::from(apart)][m]);
+    // A loop over all of them, not over a part, which would keep the sums in memory.
+    for (u, part) in sums.iter().enumerate() {
+        match (u > usize::from(apart), apart && u % 2 == 1) {
+            (true, true) => odd += part[m],
+            (true, false) => even += part[m],
+            _ => {}
+        }
+    }
+    if apart { even + odd } else { even }
 }
 
 /// start + Σ_m w_m x_m.
 #[inline(always)]
 fn weigh<S: Simd, P: Lanes, W: Weight, const M: usize>(
     simd: S,
-    start: P::Vector<S>,
+    start: UnitVector<P, S>,
     w: &[W; M],
-    x: &[P::Vector<S>; M],
-) -> P::Vector<S> {
+    x: &[UnitVector<P, S>; M],
+) -> UnitVector<P, S> {
     let mut sum = start;
     for m in 0..M {
-        sum = w[m].spread::<S, P>(simd).mul_add(x[m], sum);
+        sum = w[m].spread::<S, P::Units>(simd).mul_add(x[m], sum);
     }
     sum
 }
@@ -492,10 +598,10 @@ fn weigh<S: Simd, P: Lanes, W: Weight, const M: usize>(
 fn accumulate<S: Simd, P: Lanes, W: Weight, const M: usize>(
     simd: S,
     w: &[W; M],
-    value: P::Vector<S>,
-    sums: &mut [P::Vector<S>; M],
+    value: UnitVector<P, S>,
+    sums: &mut [UnitVector<P, S>; M],
 ) {
     for m in 0..M {
-        sums[m] = w[m].spread::<S, P>(simd).mul_add(value, sums[m]);
+        sums[m] = w[m].spread::<S, P::Units>(simd).mul_add(value, sums[m]);
     }
 }

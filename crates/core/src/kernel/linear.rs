@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Chunk, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, gram_diagonal, lane_sums,
+    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, Whole, gram_diagonal, lane_sums,
 };
 use crate::theta::Layout;
 
@@ -71,17 +71,12 @@ impl Linear {
         P::Vector::splat(simd, self.a[i]) * d[i].load(simd)
     }
 
-    /// Room for dC.
-    pub(super) fn running_sums(&self) -> usize {
-        self.dims.latent * self.dims.inputs
-    }
-
-    /// Adds a chunk to dC = Σ d sᵀ, which stands at the end of the running sums.
+    /// Adds a chunk to dC = Σ d sᵀ.
     #[inline(always)]
-    pub(super) fn accumulate<S: Simd, P: Lanes>(
+    pub(super) fn accumulate<S: Simd, P: Lanes, Q>(
         &self,
         simd: S,
-        tape: &mut Tape<P>,
+        tape: &mut Tape<P, Q>,
         chunk: &Chunk,
         groups: &mut Groups<'_>,
     ) {
@@ -90,23 +85,22 @@ impl Linear {
             let steps = &chunk.steps;
             let s = &tape.s[steps.start * inputs..steps.end * inputs];
             let d = &tape.d[steps.start * latent..steps.end * latent];
-            let first = tape.sums.len() - self.running_sums();
             let place = Place {
                 start: self.places[2].start,
                 row: 1,
                 col: inputs,
             };
             let pair = (Rows::new(s, inputs), Rows::new(d, latent));
-            chunk.gram(simd, pair, &mut tape.sums[first..], (place, groups));
+            chunk.gram(simd, pair, &mut tape.input_sums, Whole::new(place, groups));
         }
     }
 
     /// dA = Σ d∘z and dh = Σ d.
     #[inline(always)]
-    pub(super) fn gradient<S: Simd, P: Lanes>(
+    pub(super) fn gradient<S: Simd, P: Lanes, Q>(
         &self,
         simd: S,
-        tape: &Tape<P>,
+        tape: &Tape<P, Q>,
         groups: &mut Groups<'_>,
     ) {
         let latent = self.dims.latent;

@@ -6,7 +6,7 @@ use super::linear::Linear;
 use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
-use crate::simd::{Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, multiply};
+use crate::simd::{Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, Whole, multiply};
 use crate::theta::Layout;
 
 /// The square part that PLRNNs share: W g on the way forward, Wᵀ d on the way back, dW = Σ d gᵀ.
@@ -100,7 +100,7 @@ impl Square {
             col: 1,
         };
         let (g, sums) = (tape.g.rows(steps), &mut tape.sums[..dim * dim]);
-        chunk.gram(simd, (d, g), sums, (place, groups));
+        chunk.gram(simd, (d, g), sums, Whole::new(place, groups));
     }
 }
 
@@ -136,7 +136,9 @@ impl Rectified {
 }
 
 impl Kernel for Rectified {
-    fn new(dims: Dims, layout: &Layout) -> Rectified {
+    type Units<P: Lanes> = P;
+
+    fn new<P: Lanes>(dims: Dims, layout: &Layout) -> Rectified {
         Rectified {
             centring: Centring::None,
             linear: Linear::new(dims, layout, "h"),
@@ -221,8 +223,8 @@ impl Kernel for Rectified {
         }
     }
 
-    fn running_sums(&self) -> usize {
-        self.square.running_sums() + self.linear.running_sums()
+    fn sums_a_unit(&self) -> usize {
+        self.square.width()
     }
 
     #[inline(always)]

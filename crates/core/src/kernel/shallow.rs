@@ -17,8 +17,8 @@ use super::linear::Linear;
 use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    GROUP, Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, add_rows,
-    lane_sums,
+    GROUP, Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, SimdMask,
+    WholeUnits, add_rows, unit_sums,
 };
 use crate::theta::Layout;
 
@@ -228,15 +228,17 @@ impl<U> Shallow<U> {
 }
 
 impl<U: Unit> Kernel for Shallow<U> {
+    type Units<P: Lanes> = P::Units;
+
     const SKIPS_SHUT: bool = U::IS_MOSTLY_SHUT;
 
-    fn new(dims: Dims, layout: &Layout) -> Shallow<U> {
+    fn new<P: Lanes>(dims: Dims, layout: &Layout) -> Shallow<U> {
         Shallow {
             dims,
             linear: Linear::new(dims, layout, "h1"),
             layer: match U::IS_MOSTLY_SHUT {
-                true => Layer::new(dims.latent, dims.hidden).with_unit_rows(),
-                false => Layer::new(dims.latent, dims.hidden),
+                true => Layer::new::<P>(dims.latent, dims.hidden).with_unit_rows(),
+                false => Layer::new::<P>(dims.latent, dims.hidden),
             },
             w1: layout.range("W1"),
             w2: layout.range("W2"),
@@ -287,7 +289,7 @@ impl<U: Unit> Kernel for Shallow<U> {
         &self,
         simd: S,
         (z, s): (&[P], &[P]),
-        g: &mut [P],
+        g: &mut [P::Units],
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.layer.step(
@@ -308,9 +310,9 @@ impl<U: Unit> Kernel for Shallow<U> {
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (_, g): (&[P], &[P]),
+        (_, g): (&[P], &[P::Units]),
         d: &[P],
-        q: &mut [P],
+        q: &mut [P::Units],
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.layer.pull_back(
@@ -334,13 +336,13 @@ impl<U: Unit> Kernel for Shallow<U> {
     }
 
     #[inline(always)]
-    fn look_for_open<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P>) {
+    fn look_for_open<S: Simd, P: Lanes>(&self, simd: S, tape: &mut Tape<P, P::Units>) {
         if let Some(open) = tape.open.as_mut().filter(|_| Self::SKIPS_SHUT) {
             open.start(
                 simd,
                 tape.g.iter(),
                 #[inline(always)]
-                |value| U::is_open(simd, value),
+                |value| U::is_open(simd, value).to_bitmask(),
             );
         }
     }
@@ -349,9 +351,9 @@ impl<U: Unit> Kernel for Shallow<U> {
     fn pull_back_open<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (z, g): (&[P], &[P]),
+        (z, g): (&[P], &[P::Units]),
         d: &[P],
-        (q, open): (&mut [P], &mut OpenUnits<P>),
+        (q, open): (&mut [P::Units], &mut OpenUnits<P>),
         mut emit: impl FnMut(usize, P::Vector<S>),
     ) {
         if !open.all() {
@@ -372,7 +374,7 @@ impl<U: Unit> Kernel for Shallow<U> {
                     (z, g, d),
                     (w1, w2),
                     #[inline(always)]
-                    |value| U::is_open(simd, value),
+                    |value| U::is_open(simd, value).to_bitmask(),
                 );
             }
         }
@@ -405,35 +407,39 @@ impl<U: Unit> Kernel for Shallow<U> {
         }
     }
 
-    /// Ĝ1 (L × M), then Ĝ2 (L × M), then Σ q (L), then dC.
-    fn running_sums(&self) -> usize {
-        (2 * self.dims.latent + 1) * self.dims.hidden + self.linear.running_sums()
+    /// Ĝ1 (L × M), then Ĝ2 (L × M), then Σ q (L).
+    fn sums_a_unit(&self) -> usize {
+        2 * self.dims.latent + 1
     }
 
     #[inline(always)]
     fn accumulate<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        tape: &mut Tape<P>,
+        tape: &mut Tape<P, P::Units>,
         chunk: Chunk,
         groups: &mut Groups<'_>,
     ) {
         let (Dims { latent, hidden, .. }, steps) = (self.dims, chunk.steps.clone());
         let small = steps.start * latent..steps.end * latent;
-        let (d, z) = (&tape.d[small.clone()], &tape.z[small]);
+        let [wide_d, wide_z] = &mut tape.widened;
+        let d = P::widen_all(simd, &tape.d[small.clone()], wide_d);
         let [to_w1, to_w2] = self.places();
-        let (w1, rest) = tape.sums.split_at_mut(latent * hidden);
-        let (w2, bias) = rest.split_at_mut(latent * hidden);
+        let matrix = latent * self.registers::<P>();
+        let (w1, rest) = tape.sums.split_at_mut(matrix);
+        let (w2, bias) = rest.split_at_mut(matrix);
         let (g, q) = (tape.g.rows(steps.clone()), tape.q.rows(0..steps.len()));
-        chunk.gram(simd, (Rows::new(d, latent), g), w1, (to_w1, groups));
+        let to = WholeUnits::<P>::new(hidden, to_w1, groups);
+        chunk.gram(simd, (Rows::new(d, latent), g), w1, to);
         // Groups that went through open units alone have summed theirs.
         if !tape.open.as_ref().is_some_and(OpenUnits::all) {
-            chunk.gram(simd, (Rows::new(z, latent), q), w2, (to_w2, groups));
+            let z = P::widen_all(simd, &tape.z[small], wide_z);
+            let to = WholeUnits::<P>::new(hidden, to_w2, groups);
+            chunk.gram(simd, (Rows::new(z, latent), q), w2, to);
         }
         if U::THRESHOLD_IS_BIAS {
-            let bias = &mut bias[..hidden];
             if chunk.is_first() {
-                bias.fill(P::ZERO);
+                bias.fill(P::Units::ZERO);
             }
             add_rows(simd, q, bias);
         }
@@ -441,15 +447,25 @@ impl<U: Unit> Kernel for Shallow<U> {
     }
 
     #[inline(always)]
-    fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
+    fn gradient<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &Tape<P, P::Units>,
+        groups: &mut Groups<'_>,
+    ) {
         let Dims { latent, hidden, .. } = self.dims;
         self.linear.gradient(simd, tape, groups);
         if let Some(open) = &tape.open {
             open.put_sums(&self.w2, groups);
         }
         if U::THRESHOLD_IS_BIAS {
-            let bias = &tape.sums[2 * latent * hidden..][..hidden];
-            lane_sums(simd, hidden, bias, self.h2.start, groups);
+            let bias = &tape.sums[2 * latent * self.registers::<P>()..];
+            let place = Place {
+                start: self.h2.start,
+                row: 0,
+                col: 1,
+            };
+            unit_sums(simd, bias, WholeUnits::<P>::new(hidden, place, groups));
         }
     }
 

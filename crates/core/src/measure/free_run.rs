@@ -48,7 +48,7 @@ impl Preparation<'_> {
     }
 }
 
-struct LaneRun<K, P> {
+struct LaneRun<K: Kernel, P: Lanes> {
     dims: Dims,
     dim_obs: usize,
     kernel: K,
@@ -63,7 +63,7 @@ struct LaneRun<K, P> {
     s: Vec<P>,
     x_hat: Vec<P>,
     /// Units of one step.
-    g: Vec<P>,
+    g: Vec<K::Units<P>>,
     out: Vec<f32>,
 }
 
@@ -72,14 +72,14 @@ impl<K: Kernel, P: Lanes> LaneRun<K, P> {
         let Architecture {
             dims, observation, ..
         } = *model.architecture();
-        let mut kernel = make(K::new(dims, model.layout()));
+        let mut kernel = make(K::new::<P>(dims, model.layout()));
         kernel.prepare(model.theta());
-        let mut lanes = ObservationLanes::new(observation, model.layout());
+        let mut lanes = ObservationLanes::new::<P>(observation, model.layout());
         lanes.prepare(model.theta());
         LaneRun {
             dims,
             dim_obs: observation.dim_obs,
-            g: vec![P::ZERO; kernel.units()],
+            g: vec![K::Units::<P>::ZERO; kernel.registers::<P>()],
             kernel,
             observation: lanes,
             isa,
@@ -146,7 +146,7 @@ impl<P: Lanes> Task for Infer<'_, P> {
 }
 
 /// Steps of the map, then what is seen of the last of them.
-struct Steps<'a, K, P> {
+struct Steps<'a, K: Kernel, P: Lanes> {
     run: &'a mut LaneRun<K, P>,
     seen: usize,
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Observation, ObservationKind, PseudoInverse};
 use crate::simd::{
-    Groups, Lanes, Packed, Place, Rows, Simd, SimdBase, SimdFloat, gram_whole, lane_sums,
+    Groups, Lanes, Packed, Place, Rows, Simd, SimdBase, SimdFloat, Whole, gram_whole, lane_sums,
     multiply_many,
 };
 use crate::theta::Layout;
@@ -46,14 +46,14 @@ impl<P: Lanes> Residuals<P> {
 }
 
 impl ObservationLanes {
-    pub(crate) fn new(model: Observation, layout: &Layout) -> ObservationLanes {
+    pub(crate) fn new<P: Lanes>(model: Observation, layout: &Layout) -> ObservationLanes {
         let (n, m) = (model.dim_obs, model.latent);
         ObservationLanes {
             model,
-            b: Packed::for_many(n, m),
-            b_transposed: Packed::for_many(m, n),
-            inference: Packed::for_many(m, n),
-            inference_transposed: Packed::for_many(n, m),
+            b: Packed::for_many::<P>(n, m),
+            b_transposed: Packed::for_many::<P>(m, n),
+            inference: Packed::for_many::<P>(m, n),
+            inference_transposed: Packed::for_many::<P>(n, m),
             offset: vec![0.0; m],
             bias: vec![0.0; n],
             pinv: PseudoInverse::new(n, m),
@@ -261,7 +261,8 @@ impl ObservationLanes {
             row: 1,
             col: m,
         };
-        gram_whole(simd, (Rows::new(z, m), Rows::new(e, n)), place, groups);
+        let pair = (Rows::new(z, m), Rows::new(e, n));
+        gram_whole(simd, pair, Whole::new(place, groups));
         if !bias.is_empty() {
             lane_sums(simd, n, e, bias.start, groups);
         }
@@ -284,14 +285,15 @@ impl ObservationLanes {
                 col: n,
             };
             let pair = (Rows::new(x, n), Rows::new(&d[n..], m - n));
-            gram_whole(simd, pair, place, groups);
+            gram_whole(simd, pair, Whole::new(place, groups));
         } else {
             let place = Place {
                 start: behind,
                 row: n,
                 col: 1,
             };
-            gram_whole(simd, (Rows::new(d, m), Rows::new(x, n)), place, groups);
+            let pair = (Rows::new(d, m), Rows::new(x, n));
+            gram_whole(simd, pair, Whole::new(place, groups));
             lane_sums(simd, m, d, behind + m * n, groups);
         }
     }

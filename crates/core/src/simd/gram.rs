@@ -4,10 +4,12 @@
 //! up to twelve at a time, then over the lanes of each group. The long operand is the outer loop: its block
 //! stays in the first-level cache while the short one is walked.
 
+use std::marker::PhantomData;
+
 use fearless_simd::Simd;
 use fearless_simd::prelude::{SimdBase, SimdFloat};
 
-use super::Lanes;
+use super::{Lanes, UnitVector};
 
 /// Gradients before the lanes' groups are added: one vector a group.
 pub(crate) struct Groups<'a>(pub(crate) &'a mut [Vec<f32>]);
@@ -79,7 +81,7 @@ impl<P: Lanes> Rows<'_, P> {
 }
 
 /// Where the sums of a product go.
-trait Sums<S: Simd, P: Lanes> {
+pub(crate) trait Sums<S: Simd, P: Lanes> {
     /// What the sum of entry (i, j) goes on from.
     fn before(&self, simd: S, i: usize, j: usize) -> P::Vector<S>;
 
@@ -110,9 +112,16 @@ impl<S: Simd, P: Lanes> Sums<S, P> for Running<'_, P> {
 }
 
 /// The sums over the lanes of each group, at their places in the gradients.
-struct Whole<'a, 'b> {
+pub(crate) struct Whole<'a, 'b> {
     place: Place,
     groups: &'a mut Groups<'b>,
+}
+
+impl<'a, 'b> Whole<'a, 'b> {
+    /// Entry (i, j) goes to its place.
+    pub(crate) fn new(place: Place, groups: &'a mut Groups<'b>) -> Whole<'a, 'b> {
+        Whole { place, groups }
+    }
 }
 
 impl<S: Simd, P: Lanes> Sums<S, P> for Whole<'_, '_> {
@@ -124,6 +133,44 @@ impl<S: Simd, P: Lanes> Sums<S, P> for Whole<'_, '_> {
     #[inline(always)]
     fn put(&mut self, i: usize, j: usize, sum: P::Vector<S>) {
         self.groups.put(self.place.of(i, j), P::group_sums(sum));
+    }
+}
+
+/// The same where j counts registers of units beside lanes of type `P`.
+pub(crate) struct WholeUnits<'a, 'b, P> {
+    whole: Whole<'a, 'b>,
+    units: usize,
+    lanes: PhantomData<P>,
+}
+
+impl<'a, 'b, P> WholeUnits<'a, 'b, P> {
+    /// The entries (i, unit) of register j go to their places.
+    pub(crate) fn new(
+        units: usize,
+        place: Place,
+        groups: &'a mut Groups<'b>,
+    ) -> WholeUnits<'a, 'b, P> {
+        WholeUnits {
+            whole: Whole::new(place, groups),
+            units,
+            lanes: PhantomData,
+        }
+    }
+}
+
+impl<S: Simd, P: Lanes> Sums<S, P::Units> for WholeUnits<'_, '_, P> {
+    #[inline(always)]
+    fn before(&self, simd: S, _i: usize, _j: usize) -> UnitVector<P, S> {
+        <UnitVector<P, S>>::splat(simd, 0.0)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, i: usize, j: usize, sum: UnitVector<P, S>) {
+        let Whole { place, groups } = &mut self.whole;
+        for abreast in 0..P::ABREAST.min(self.units - P::ABREAST * j) {
+            let unit = P::ABREAST * j + abreast;
+            groups.put(place.of(i, unit), P::group_sums(P::unit(sum, abreast)));
+        }
     }
 }
 
@@ -153,12 +200,11 @@ pub(crate) fn gram<S: Simd, P: Lanes>(
 pub(crate) fn gram_whole<S: Simd, P: Lanes>(
     simd: S,
     (d, a): (Rows<'_, P>, Rows<'_, P>),
-    place: Place,
-    groups: &mut Groups<'_>,
+    mut to: impl Sums<S, P>,
 ) {
     simd.vectorize(
         #[inline(always)]
-        || blocks(simd, (d, a), &mut Whole { place, groups }),
+        || blocks(simd, (d, a), &mut to),
     );
 }
 
@@ -286,15 +332,14 @@ pub(crate) fn add_rows<S: Simd, P: Lanes>(simd: S, a: Rows<'_, P>, sums: &mut [P
 pub(crate) fn reduce<S: Simd, P: Lanes>(
     simd: S,
     (sums, short): (&[P], usize),
-    place: Place,
-    groups: &mut Groups<'_>,
+    mut to: impl Sums<S, P>,
 ) {
     simd.vectorize(
         #[inline(always)]
         || {
             for (j, column) in sums.chunks_exact(short).enumerate() {
                 for (i, sum) in column.iter().enumerate() {
-                    groups.put(place.of(i, j), P::group_sums(sum.load(simd)));
+                    to.put(i, j, sum.load(simd));
                 }
             }
         },
@@ -326,6 +371,17 @@ pub(crate) fn gram_diagonal<S: Simd, P: Lanes>(
             }
         },
     );
+}
+
+/// Puts the sums over the lanes of registers of units at start + unit.
+pub(crate) fn unit_sums<S: Simd, P: Lanes>(
+    simd: S,
+    sums: &[P::Units],
+    mut to: WholeUnits<'_, '_, P>,
+) {
+    for (j, sum) in sums.iter().enumerate() {
+        <WholeUnits<'_, '_, P> as Sums<S, P::Units>>::put(&mut to, 0, j, sum.load(simd));
+    }
 }
 
 /// Puts Σ_t Σ_{lanes} d[t][i] at start + i.

@@ -8,7 +8,8 @@
 use fearless_simd::Simd;
 use fearless_simd::prelude::{SimdBase, SimdFloat};
 
-use super::Lanes;
+use super::lanes::UnitVector;
+use super::{Lanes, Weight};
 
 /// A matrix, packed in tiles of rows.
 #[derive(Debug, Clone)]
@@ -25,6 +26,9 @@ const TILES: [usize; 6] = [2, 4, 6, 8, 10, 12];
 /// Tile heights for many columns, those with most products a load first.
 const TILES_FOR_MANY: [usize; 5] = [4, 3, 5, 2, 1];
 
+/// The same where rows stand in pairs.
+const PAIRED_TILES_FOR_MANY: [usize; 5] = [16, 20, 8, 4, 2];
+
 impl Packed {
     /// Room for a rows × cols matrix that [`multiply`] takes, zero.
     pub(crate) fn new(rows: usize, cols: usize) -> Packed {
@@ -34,9 +38,13 @@ impl Packed {
     }
 
     /// Room for a rows × cols matrix that [`multiply_many`] takes, zero.
-    pub(crate) fn for_many(rows: usize, cols: usize) -> Packed {
+    pub(crate) fn for_many<P: Lanes>(rows: usize, cols: usize) -> Packed {
         let cost = |tile: usize| rows.div_ceil(tile) * tile;
-        Packed::in_tiles(rows, cols, &TILES_FOR_MANY, cost)
+        let tiles = match P::ABREAST {
+            1 => &TILES_FOR_MANY,
+            _ => &PAIRED_TILES_FOR_MANY,
+        };
+        Packed::in_tiles(rows, cols, tiles, cost)
     }
 
     /// In the first of the tile heights that cost least.
@@ -50,12 +58,35 @@ impl Packed {
             .iter()
             .min_by_key(|&&tile| cost(tile))
             .expect("there are tile heights");
+        Packed::of_height(rows, cols, tile)
+    }
+
+    /// Room for a rows × cols matrix in tiles of a given height, zero.
+    pub(super) fn of_height(rows: usize, cols: usize, tile: usize) -> Packed {
         Packed {
             rows,
             cols,
             tile,
-            values: vec![0.0; rows.div_ceil(tile) * tile * cols],
+            values: vec![0.0; rows.next_multiple_of(tile) * cols],
         }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) fn tile(&self) -> usize {
+        self.tile
+    }
+
+    /// Tile after tile, column after column.
+    pub(super) fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The same by pairs of rows.
+    pub(super) fn pairs(&self) -> &[[f32; 2]] {
+        self.values.as_chunks().0
     }
 
     /// Takes W, row by row.
@@ -124,25 +155,31 @@ pub(crate) fn multiply<S: Simd, P: Lanes>(
 }
 
 /// Y = W X for many columns of lanes, one after another in memory; `w` is packed for that. A weight is broadcast once
-/// for several columns. Not inlined: one copy serves all callers of an instruction set.
+/// for several columns; where registers have room for two rows, rows stand in pairs as units do. Not inlined: one copy
+/// serves all callers of an instruction set.
 pub(crate) fn multiply_many<S: Simd, P: Lanes>(simd: S, w: &Packed, x: &[P], y: &mut [P]) {
     simd.vectorize(
         #[inline(always)]
-        || match w.tile {
-            1 => blocks::<S, P, 1, 8>(simd, w, x, y),
-            2 => blocks::<S, P, 2, 6>(simd, w, x, y),
-            3 => blocks::<S, P, 3, 4>(simd, w, x, y),
-            4 => blocks::<S, P, 4, 3>(simd, w, x, y),
-            _ => blocks::<S, P, 5, 2>(simd, w, x, y),
+        || match (P::ABREAST, w.tile) {
+            (1, 1) => blocks::<S, P, f32, 1, 8>(simd, (w, &w.values), x, y),
+            (1, 2) => blocks::<S, P, f32, 2, 6>(simd, (w, &w.values), x, y),
+            (1, 3) => blocks::<S, P, f32, 3, 4>(simd, (w, &w.values), x, y),
+            (1, 4) => blocks::<S, P, f32, 4, 3>(simd, (w, &w.values), x, y),
+            (1, _) => blocks::<S, P, f32, 5, 2>(simd, (w, &w.values), x, y),
+            (_, 2) => blocks::<S, P, [f32; 2], 1, 8>(simd, (w, w.pairs()), x, y),
+            (_, 4) => blocks::<S, P, [f32; 2], 2, 6>(simd, (w, w.pairs()), x, y),
+            (_, 8) => blocks::<S, P, [f32; 2], 4, 4>(simd, (w, w.pairs()), x, y),
+            (_, 16) => blocks::<S, P, [f32; 2], 8, 2>(simd, (w, w.pairs()), x, y),
+            _ => blocks::<S, P, [f32; 2], 10, 2>(simd, (w, w.pairs()), x, y),
         },
     );
 }
 
 /// Columns in blocks of C, the last ones alone.
 #[inline(always)]
-fn blocks<S: Simd, P: Lanes, const R: usize, const C: usize>(
+fn blocks<S: Simd, P: Lanes, W: Weight, const R: usize, const C: usize>(
     simd: S,
-    w: &Packed,
+    (w, weights): (&Packed, &[W]),
     x: &[P],
     y: &mut [P],
 ) {
@@ -153,21 +190,21 @@ fn blocks<S: Simd, P: Lanes, const R: usize, const C: usize>(
         .chunks_exact(C * w.cols)
         .zip(y.chunks_exact_mut(C * w.rows))
     {
-        block::<S, P, R, C>(simd, w, x, y);
+        block::<S, P, W, R, C>(simd, (w, weights), x, y);
     }
     for (x, y) in last_x
         .chunks_exact(w.cols)
         .zip(last_y.chunks_exact_mut(w.rows))
     {
-        block::<S, P, R, 1>(simd, w, x, y);
+        block::<S, P, W, R, 1>(simd, (w, weights), x, y);
     }
 }
 
-/// C columns, in tiles of R rows.
+/// C columns, in tiles of R rows or pairs of rows.
 #[inline(always)]
-fn block<S: Simd, P: Lanes, const R: usize, const C: usize>(
+fn block<S: Simd, P: Lanes, W: Weight, const R: usize, const C: usize>(
     simd: S,
-    w: &Packed,
+    (w, weights): (&Packed, &[W]),
     x: &[P],
     y: &mut [P],
 ) {
@@ -175,20 +212,23 @@ fn block<S: Simd, P: Lanes, const R: usize, const C: usize>(
         #[inline(always)]
         |c| &x[c * w.cols..][..w.cols],
     );
-    let (columns, _) = w.values.as_chunks::<R>();
+    let (columns, _) = weights.as_chunks::<R>();
     for (i, columns) in columns.chunks_exact(w.cols).enumerate() {
-        let mut sums = [[P::Vector::splat(simd, 0.0); C]; R];
+        let mut sums = [[<UnitVector<P, S>>::splat(simd, 0.0); C]; R];
         for (k, column) in columns.iter().enumerate() {
             for c in 0..C {
-                let x = x[c][k].load(simd);
+                let x = P::widen(x[c][k].load(simd));
                 for r in 0..R {
-                    sums[r][c] = P::Vector::splat(simd, column[r]).mul_add(x, sums[r][c]);
+                    let weight = column[r].spread::<S, P::Units>(simd);
+                    sums[r][c] = weight.mul_add(x, sums[r][c]);
                 }
             }
         }
-        for r in 0..R.min(w.rows - i * R) {
+        let first = i * w.tile;
+        for row in 0..w.tile.min(w.rows - first) {
+            let (r, place) = (row / P::ABREAST, row % P::ABREAST);
             for c in 0..C {
-                y[c * w.rows + i * R + r].store(sums[r][c]);
+                y[c * w.rows + first + row].store(P::unit(sums[r][c], place));
             }
         }
     }
@@ -253,6 +293,7 @@ fn add_column<S: Simd, P: Lanes, const R: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::{Lanes8, Paired8};
 
     #[test]
     fn rows_columns_and_entries_pack_alike() {
@@ -265,7 +306,11 @@ mod tests {
             let by_columns: Vec<f32> = (0..rows * cols)
                 .map(|i| number(i % rows, i / rows))
                 .collect();
-            for blank in [Packed::new(rows, cols), Packed::for_many(rows, cols)] {
+            for blank in [
+                Packed::new(rows, cols),
+                Packed::for_many::<Lanes8>(rows, cols),
+                Packed::for_many::<Paired8>(rows, cols),
+            ] {
                 let mut packed = [blank.clone(), blank.clone(), blank];
                 packed[0].fill(number);
                 packed[1].fill_rows(&by_rows);

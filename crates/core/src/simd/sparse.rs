@@ -12,11 +12,11 @@
 
 use std::ops::Range;
 
-use fearless_simd::prelude::{SimdBase, SimdFloat, SimdMask};
-use fearless_simd::{Simd, f32x8, mask32x8};
+use fearless_simd::prelude::{SimdBase, SimdFloat};
+use fearless_simd::{Simd, f32x8};
 
 use super::lanes::sum;
-use super::{GROUP, Groups, Lanes, Lanes8};
+use super::{GROUP, Groups, Lanes, Lanes8, UnitVector};
 
 /// Most latent states: what is kept of a window then fits into registers.
 pub(crate) const MOST_LATENT: usize = 4 * GROUP;
@@ -158,20 +158,17 @@ impl<P: Lanes> OpenUnits<P> {
     pub(crate) fn start<'a, S: Simd>(
         &mut self,
         simd: S,
-        steps: impl Iterator<Item = &'a [P]>,
-        is_open: impl Fn(f32x8<S>) -> mask32x8<S>,
-    ) where
-        P: 'a,
-    {
+        steps: impl Iterator<Item = &'a [P::Units]>,
+        is_open: impl Fn(UnitVector<P, S>) -> u64,
+    ) {
         let (mut open, mut of) = ([0; 2], 0);
         for values in steps.step_by(COUNTED) {
-            of += GROUP * values.len();
-            for (group, open) in open.iter_mut().enumerate().take(P::WIDTH / GROUP) {
-                let masks = values.iter().map(
-                    #[inline(always)]
-                    |value| is_open(value.load_group(simd, group)).to_bitmask(),
-                );
-                *open += masks.map(u64::count_ones).sum::<u32>() as usize;
+            of += GROUP * self.hidden;
+            for value in values {
+                let mask = is_open(value.load(simd));
+                for (group, open) in open.iter_mut().enumerate() {
+                    *open += of_group::<P>(mask, group).count_ones() as usize;
+                }
             }
         }
         for (group, open) in open.into_iter().enumerate().take(P::WIDTH / GROUP) {
@@ -185,9 +182,9 @@ impl<P: Lanes> OpenUnits<P> {
         &mut self,
         simd: S,
         group: usize,
-        (z, values, d): (&[P], &[P], &[P]),
+        (z, values, d): (&[P], &[P::Units], &[P]),
         weights: (&UnitRows, &UnitRows),
-        is_open: impl Fn(f32x8<S>) -> mask32x8<S>,
+        is_open: impl Fn(UnitVector<P, S>) -> u64,
     ) {
         simd.vectorize(
             #[inline(always)]
@@ -212,17 +209,22 @@ impl<P: Lanes> OpenUnits<P> {
         &mut self,
         simd: S,
         group: usize,
-        values: &[P],
-        is_open: impl Fn(f32x8<S>) -> mask32x8<S>,
+        values: &[P::Units],
+        is_open: impl Fn(UnitVector<P, S>) -> u64,
     ) {
         self.counts = [0; GROUP];
-        for (i, values) in values[..self.hidden].chunks(GROUP).enumerate() {
+        for (i, values) in values.chunks(GROUP / P::ABREAST).enumerate() {
             let mut masks = 0;
-            for (u, value) in values.iter().enumerate() {
-                masks |= is_open(value.load_group(simd, group)).to_bitmask() << (GROUP * u);
+            for (r, value) in values.iter().enumerate() {
+                let mask = of_group::<P>(is_open(value.load(simd)), group);
+                masks |= mask << (P::ABREAST * GROUP * r);
             }
+            let by_lane = match P::ABREAST {
+                1 => transposed_bits(masks),
+                _ => transposed_pairs(masks),
+            };
             let first = (GROUP * i) as u32;
-            for (lane, mask) in transposed_bits(masks).to_le_bytes().into_iter().enumerate() {
+            for (lane, mask) in by_lane.to_le_bytes().into_iter().enumerate() {
                 self.append(lane, first, mask);
             }
         }
@@ -296,17 +298,49 @@ const fn bits() -> [[u32; GROUP]; 256] {
     table
 }
 
-/// Bit i of byte j becomes bit j of byte i: blocks of 1, 2 and 4 bits change places across the diagonal.
-fn transposed_bits(mut x: u64) -> u64 {
-    for (shift, mask) in [
-        (7, 0x00AA_00AA_00AA_00AA),
-        (14, 0x0000_CCCC_0000_CCCC),
-        (28, 0x0000_0000_F0F0_F0F0),
-    ] {
-        let change = (x ^ (x >> shift)) & mask;
-        x ^= change ^ (change << shift);
+/// Of a register's mask, the bits of a group of windows; those of two units abreast are one group.
+#[inline(always)]
+fn of_group<P: Lanes>(mask: u64, group: usize) -> u64 {
+    match (P::ABREAST, group) {
+        (1, _) => mask >> (GROUP * group) & 0xFF,
+        (_, 0) => mask,
+        _ => 0,
     }
-    x
+}
+
+/// Bit i of byte j becomes bit j of byte i: blocks of 1, 2 and 4 bits change places across the diagonal.
+fn transposed_bits(x: u64) -> u64 {
+    exchange(
+        x,
+        [
+            (7, 0x00AA_00AA_00AA_00AA),
+            (14, 0x0000_CCCC_0000_CCCC),
+            (28, 0x0000_0000_F0F0_F0F0),
+        ],
+    )
+}
+
+/// Pair i of word j, of sixteen bits each, becomes pair j of byte i. Of the six bits of a place, two for the word, three
+/// for the pair and one within it, the first two go behind the next three by four exchanges.
+fn transposed_pairs(x: u64) -> u64 {
+    exchange(
+        x,
+        [
+            (24, 0x0000_0000_FF00_FF00),
+            (12, 0x0000_F0F0_0000_F0F0),
+            (6, 0x00CC_00CC_00CC_00CC),
+            (2, 0x0C0C_0C0C_0C0C_0C0C),
+        ],
+    )
+}
+
+/// Exchanges the bits of each mask with those `shift` places above them, one mask after another.
+#[inline(always)]
+fn exchange<const N: usize>(x: u64, exchanges: [(u32, u64); N]) -> u64 {
+    exchanges.into_iter().fold(x, |x, (shift, mask)| {
+        let change = (x ^ (x >> shift)) & mask;
+        x ^ change ^ (change << shift)
+    })
 }
 
 #[inline(always)]
@@ -353,6 +387,8 @@ fn transpose_back<P: Lanes>(lanes: &[Lanes8], group: usize, features: &mut [P]) 
 
 #[cfg(test)]
 mod tests {
+    use fearless_simd::prelude::SimdMask;
+
     use super::*;
     use crate::rng::{Rng, Stream};
     use crate::simd::{Isa, Task, dispatch};
@@ -395,7 +431,7 @@ mod tests {
 
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) {
-            let is_open = |v: f32x8<S>| v.simd_gt(f32x8::splat(simd, 0.5));
+            let is_open = |v: f32x8<S>| v.simd_gt(f32x8::splat(simd, 0.5)).to_bitmask();
             self.open.start(simd, [self.values].into_iter(), is_open);
             let at = (self.z, self.values, self.d);
             self.open.pull_back(simd, 0, at, self.weights, is_open);
@@ -468,6 +504,14 @@ mod tests {
         let (some, others) = (0x0123_4567_89AB_CDEF, 0xF00F_1234_0000_8001);
         let both = transposed_bits(some) ^ transposed_bits(others);
         assert_eq!(transposed_bits(some ^ others), both);
+    }
+
+    #[test]
+    fn pairs_of_bits_change_rows_and_columns() {
+        for (word, pair, bit) in (0..64).map(|i| (i / 16, i / 2 % 8, i % 2)) {
+            let found = transposed_pairs(1 << (16 * word + 2 * pair + bit));
+            assert_eq!(found, 1 << (8 * pair + 2 * word + bit));
+        }
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! From one step to the next few units of a window change their slope, so that J_t follows from J_{t−1} by as many
 //! products of a column and a row. The mean Jacobian needs the mean slopes alone.
 
+use std::mem;
+
 use crate::forcing::alpha::{Estimator, Jacobians, Norm};
-use crate::kernel::{Factors, Kernel};
+use crate::kernel::{Factors, Kernel, Units};
 use crate::map::Dims;
 use crate::observation::ObservationLanes;
 use crate::simd::{
@@ -22,6 +24,8 @@ pub(super) struct Estimation<P> {
     factors: Factors,
     /// Slopes of the units that J has, U.
     slopes: Vec<P>,
+    /// Slopes of a whole window, T × U; empty where their mean is all that is needed.
+    steps: Units<P>,
     /// Sums of slopes over a window, then their means, U.
     mean: Vec<P>,
     /// What each lane's units change their slopes by, with room for all.
@@ -38,13 +42,23 @@ pub(super) struct Estimation<P> {
 }
 
 impl<P: Lanes> Estimation<P> {
-    pub(super) fn new(estimator: Estimator, dims: Dims, kernel: &impl Kernel) -> Estimation<P> {
+    pub(super) fn new(
+        estimator: Estimator,
+        dims: Dims,
+        kernel: &impl Kernel,
+        window: usize,
+    ) -> Estimation<P> {
         let dim = dims.latent;
+        let kept = match estimator {
+            Estimator::ArithmeticMean => 0,
+            _ => window,
+        };
         Estimation {
             estimator,
             dim,
             factors: Factors::new(dims, kernel),
             slopes: vec![P::ZERO; kernel.units()],
+            steps: Units::new(kernel.units(), kept),
             mean: vec![P::ZERO; kernel.units()],
             changes: (0..P::WIDTH)
                 .map(|_| Vec::with_capacity(kernel.units()))
@@ -138,12 +152,12 @@ impl<P: Lanes> Estimation<P> {
     }
 }
 
-/// The slopes of the units at the state of every predicted row of a sweep that is loaded: in the place of their values,
-/// or, where the estimate needs no more, their mean over the rows.
-pub(super) struct Slopes<'a, K, P> {
+/// The slopes of the units at the state of every predicted row of a sweep that is loaded, or, where the estimate needs no
+/// more, their mean over the rows.
+pub(super) struct Slopes<'a, K: Kernel, P: Lanes> {
     pub(super) kernel: &'a K,
     pub(super) observation: &'a ObservationLanes,
-    pub(super) sweep: &'a mut Sweep<P>,
+    pub(super) sweep: &'a mut Sweep<P, K::Units<P>>,
     pub(super) estimation: &'a mut Estimation<P>,
 }
 
@@ -163,9 +177,7 @@ impl<K: Kernel, P: Lanes> Task for Slopes<'_, K, P> {
 impl<K: Kernel, P: Lanes> Slopes<'_, K, P> {
     #[inline(always)]
     fn keep<S: Simd>(&mut self, simd: S) {
-        let latent = self.sweep.latent();
-        let (z, tape) = self.sweep.states_and_tape();
-        for (z, slopes) in z.chunks_exact(latent).zip(tape.g.iter_mut()) {
+        for (z, slopes) in self.sweep.states().zip(self.estimation.steps.iter_mut()) {
             self.kernel.slopes(simd, z, slopes);
         }
     }
@@ -186,12 +198,12 @@ impl<K: Kernel, P: Lanes> Slopes<'_, K, P> {
 
 /// 𝒩 of the windows in the lanes of a sweep, once it has the slopes. It does not know the kernel, so that one copy
 /// serves all.
-pub(super) struct Estimate<'a, P> {
-    pub(super) sweep: &'a Sweep<P>,
+pub(super) struct Estimate<'a, P, Q> {
+    pub(super) sweep: &'a Sweep<P, Q>,
     pub(super) estimation: &'a mut Estimation<P>,
 }
 
-impl<P: Lanes> Task for Estimate<'_, P> {
+impl<P: Lanes, Q: Lanes> Task for Estimate<'_, P, Q> {
     type Output = Norm;
 
     #[inline(always)]
@@ -207,7 +219,7 @@ impl<P: Lanes> Task for Estimate<'_, P> {
     }
 }
 
-impl<P: Lanes> Estimate<'_, P> {
+impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
     /// ‖mean_t J_t‖ by lane, from the summed slopes.
     #[inline(always)]
     fn norm_of_mean<S: Simd>(&mut self, simd: S) -> P {
@@ -218,7 +230,7 @@ impl<P: Lanes> Estimate<'_, P> {
         let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
         let share = one / rows.max(one);
         let estimation = &mut *self.estimation;
-        let mut mean = std::mem::take(&mut estimation.mean);
+        let mut mean = mem::take(&mut estimation.mean);
         for mean in &mut mean {
             mean.store(mean.load(simd) * share);
         }
@@ -272,13 +284,15 @@ impl<P: Lanes> Estimate<'_, P> {
     fn walk<S: Simd>(&mut self, simd: S, mut each: impl FnMut(&P, &P)) {
         let mut norm = P::ZERO;
         self.estimation.restart();
-        for (t, slopes) in self.sweep.tape.g.iter().enumerate() {
+        let steps = mem::take(&mut self.estimation.steps);
+        for (t, slopes) in steps.iter().enumerate() {
             if self.estimation.follow(simd, slopes) || t == 0 {
                 let Estimation { spectral, jac, .. } = &mut *self.estimation;
                 norm = spectral.of(simd, jac);
             }
             each(&norm, self.sweep.counted(t));
         }
+        self.estimation.steps = steps;
     }
 
     /// max ‖exp(mean_t ln J_t)‖ over the lanes, in f64.
@@ -286,9 +300,10 @@ impl<P: Lanes> Estimate<'_, P> {
     fn norm_of_logarithms<S: Simd>(&mut self, simd: S) -> Norm {
         let dim = self.estimation.dim;
         self.estimation.restart();
-        let mut sequences = std::mem::take(&mut self.estimation.sequences);
+        let mut sequences = mem::take(&mut self.estimation.sequences);
+        let steps = mem::take(&mut self.estimation.steps);
         sequences.iter_mut().for_each(Vec::clear);
-        for (t, slopes) in self.sweep.tape.g.iter().enumerate() {
+        for (t, slopes) in steps.iter().enumerate() {
             self.estimation.follow(simd, slopes);
             let counted = self.sweep.counted(t);
             for (lane, sequence) in sequences.iter_mut().enumerate() {
@@ -302,6 +317,7 @@ impl<P: Lanes> Estimate<'_, P> {
         let norms = known.map(|entries| Jacobians::new(entries, dim).norm(Estimator::ExpLog));
         let all = norms.fold(Norm::default(), Norm::or_larger);
         self.estimation.sequences = sequences;
+        self.estimation.steps = steps;
         all
     }
 }

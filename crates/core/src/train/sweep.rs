@@ -14,8 +14,8 @@ use crate::map::Dims;
 use crate::observation::{Observation, ObservationLanes, Residuals};
 use crate::simd::{Groups, Lanes, OpenUnits, Simd, SimdBase, SimdFloat, Task};
 
-/// Buffers of a sweep over T steps.
-pub(crate) struct Sweep<P> {
+/// Buffers of a sweep over T steps, with units in registers of type `Q`.
+pub(crate) struct Sweep<P, Q = P> {
     dims: Dims,
     observation: Observation,
     window: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Sweep<P> {
     inferred: Vec<P>,
     residuals: Residuals<P>,
     /// What the map leaves behind.
-    pub(crate) tape: Tape<P>,
+    pub(crate) tape: Tape<P, Q>,
 }
 
 /// How a sweep is forced.
@@ -49,13 +49,13 @@ pub(crate) struct Forced {
     pub(crate) gradient: ForcingGradient,
 }
 
-impl<P: Lanes> Sweep<P> {
-    pub(crate) fn new(
+impl<P: Lanes, Q: Lanes> Sweep<P, Q> {
+    pub(crate) fn new<K: Kernel<Units<P> = Q>>(
         dims: Dims,
-        kernel: &impl Kernel,
+        kernel: &K,
         observation: Observation,
         window: usize,
-    ) -> Sweep<P> {
+    ) -> Sweep<P, Q> {
         Sweep {
             dims,
             observation,
@@ -78,7 +78,7 @@ impl<P: Lanes> Sweep<P> {
     }
 
     /// Room for a mask, which is then filled with every window.
-    pub(crate) fn with_missing(mut self) -> Sweep<P> {
+    pub(crate) fn with_missing(mut self) -> Sweep<P, Q> {
         self.mask = vec![P::ZERO; self.x.len()];
         self
     }
@@ -108,19 +108,9 @@ impl<P: Lanes> Sweep<P> {
         observation.infer(simd, &self.x[n..], &mut self.z);
     }
 
-    /// M.
-    pub(crate) fn latent(&self) -> usize {
-        self.dims.latent
-    }
-
     /// States T × M before forcing, step by step.
     pub(crate) fn states(&self) -> impl Iterator<Item = &[P]> {
         self.z.chunks_exact(self.dims.latent)
-    }
-
-    /// States T × M before forcing, and the tape.
-    pub(crate) fn states_and_tape(&mut self) -> (&[P], &mut Tape<P>) {
-        (&self.z, &mut self.tape)
     }
 
     /// Σ (x̂ − x)² over the lanes of each group that count.
@@ -141,12 +131,12 @@ fn ones<P: Lanes>() -> P {
 }
 
 /// Teacher signals and the initial state.
-pub(crate) struct Infer<'a, P> {
+pub(crate) struct Infer<'a, P, Q> {
     pub(crate) observation: &'a ObservationLanes,
-    pub(crate) sweep: &'a mut Sweep<P>,
+    pub(crate) sweep: &'a mut Sweep<P, Q>,
 }
 
-impl<P: Lanes> Task for Infer<'_, P> {
+impl<P: Lanes, Q: Lanes> Task for Infer<'_, P, Q> {
     type Output = ();
 
     #[inline(always)]
@@ -167,11 +157,11 @@ impl<P: Lanes> Task for Infer<'_, P> {
 }
 
 /// The steps of the map, with forcing.
-pub(crate) struct Forward<'a, K, P> {
+pub(crate) struct Forward<'a, K: Kernel, P: Lanes> {
     pub(crate) kernel: &'a K,
     pub(crate) observation: &'a ObservationLanes,
     pub(crate) forced: Forced,
-    pub(crate) sweep: &'a mut Sweep<P>,
+    pub(crate) sweep: &'a mut Sweep<P, K::Units<P>>,
 }
 
 impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
@@ -229,12 +219,12 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
 }
 
 /// Residuals of the states before forcing.
-pub(crate) struct Compare<'a, P> {
+pub(crate) struct Compare<'a, P, Q> {
     pub(crate) observation: &'a ObservationLanes,
-    pub(crate) sweep: &'a mut Sweep<P>,
+    pub(crate) sweep: &'a mut Sweep<P, Q>,
 }
 
-impl<P: Lanes> Task for Compare<'_, P> {
+impl<P: Lanes, Q: Lanes> Task for Compare<'_, P, Q> {
     type Output = ();
 
     #[inline(always)]
@@ -253,11 +243,11 @@ impl<P: Lanes> Task for Compare<'_, P> {
 }
 
 /// The backward sweep, then the map's weight gradients.
-pub(crate) struct Backward<'a, K, P> {
+pub(crate) struct Backward<'a, K: Kernel, P: Lanes> {
     pub(crate) kernel: &'a K,
     pub(crate) observation: &'a ObservationLanes,
     pub(crate) forced: Forced,
-    pub(crate) sweep: &'a mut Sweep<P>,
+    pub(crate) sweep: &'a mut Sweep<P, K::Units<P>>,
     pub(crate) groups: Groups<'a>,
 }
 
@@ -276,7 +266,7 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
         let (window, last) = (*window, (*window - 1) * dims.latent);
         tape.d[last..].copy_from_slice(&residuals.r[last..]);
         self.kernel.look_for_open(simd, tape);
-        let chunk = chunk_of::<P>(self.kernel, window);
+        let chunk = chunk_of(self.kernel, window);
         for end in (1..=window).rev().step_by(chunk) {
             let start = end.saturating_sub(chunk);
             for t in (start..end).rev() {
@@ -365,9 +355,9 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
 fn pull_back<K: Kernel, S: Simd, P: Lanes>(
     kernel: &K,
     simd: S,
-    at: (&[P], &[P]),
+    at: (&[P], &[K::Units<P>]),
     d: &[P],
-    (q, open): (&mut [P], &mut Option<OpenUnits<P>>),
+    (q, open): (&mut [K::Units<P>], &mut Option<OpenUnits<P>>),
     emit: impl FnMut(usize, P::Vector<S>),
 ) {
     match open {
@@ -387,16 +377,16 @@ fn add<S: Simd, P: Lanes>(simd: S, values: &[P], to: &mut [P]) {
 }
 
 /// The observation model's gradients.
-pub(crate) struct ObservationGradient<'a, P> {
+pub(crate) struct ObservationGradient<'a, P, Q> {
     pub(crate) observation: &'a ObservationLanes,
     pub(crate) forced: Forced,
-    pub(crate) sweep: &'a mut Sweep<P>,
+    pub(crate) sweep: &'a mut Sweep<P, Q>,
     /// Number of parameters: what belongs to the pseudo-inverse stands behind them.
     pub(crate) behind: usize,
     pub(crate) groups: Groups<'a>,
 }
 
-impl<P: Lanes> Task for ObservationGradient<'_, P> {
+impl<P: Lanes, Q: Lanes> Task for ObservationGradient<'_, P, Q> {
     type Output = ();
 
     #[inline(always)]

@@ -86,7 +86,7 @@ fn exchange_for<K: Kernel, P: Lanes>(
     workers: usize,
     packs: usize,
 ) -> Exchange {
-    let len = Shared::<K>::new(job, make).gradient_len();
+    let len = Shared::<K>::new::<P>(job, make).gradient_len();
     let blank = Slot {
         groups: vec![vec![0.0; len]; P::WIDTH / GROUP],
         squares: [0.0; 2],
@@ -104,11 +104,11 @@ struct Shared<K> {
 }
 
 impl<K: Kernel> Shared<K> {
-    fn new(job: Job<'_>, make: &impl Fn(K) -> K) -> Shared<K> {
+    fn new<P: Lanes>(job: Job<'_>, make: &impl Fn(K) -> K) -> Shared<K> {
         let layout = job.architecture.layout();
         Shared {
-            kernel: make(K::new(job.architecture.dims, &layout)),
-            observation: ObservationLanes::new(job.architecture.observation, &layout),
+            kernel: make(K::new::<P>(job.architecture.dims, &layout)),
+            observation: ObservationLanes::new::<P>(job.architecture.observation, &layout),
             parameters: layout.len(),
             has_missing: job.windows.has_missing(),
         }
@@ -127,14 +127,14 @@ impl<K: Kernel> Shared<K> {
     }
 }
 
-struct Worker<'a, K, P> {
+struct Worker<'a, K: Kernel, P: Lanes> {
     job: Job<'a>,
     map: Box<dyn Map>,
     penalties: Penalties,
     shared: Shared<K>,
     /// The packs of lanes that this worker sweeps, one after another in the same buffers.
     packs: Vec<usize>,
-    sweep: Sweep<P>,
+    sweep: Sweep<P, K::Units<P>>,
     /// Of adaptive forcing whose estimate needs data.
     estimation: Option<Estimation<P>>,
     /// The last estimate of this epoch.
@@ -167,7 +167,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             windows,
             architecture,
         } = job;
-        let shared = Shared::new(job, make);
+        let shared = Shared::new::<P>(job, make);
         let window = windows.window();
         let mut sweep = Sweep::new(
             architecture.dims,
@@ -182,7 +182,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let estimator = plan.adaptation.map(|adaptation| adaptation.estimator);
         let estimation = estimator
             .filter(of_data)
-            .map(|estimator| Estimation::new(estimator, architecture.dims, &shared.kernel));
+            .map(|estimator| Estimation::new(estimator, architecture.dims, &shared.kernel, window));
         let packs = (rank..plan.batch.div_ceil(P::WIDTH))
             .step_by(workers)
             .collect();

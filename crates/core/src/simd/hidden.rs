@@ -1,0 +1,263 @@
+//! Products of a hidden layer on lanes: into its units, u = W x, and out of them, y = W u.
+//!
+//! Units stand in registers, one or two abreast ([`Lanes::ABREAST`]). Wide registers add up the units of even number and
+//! those of odd number by themselves, then both sums: with one unit a register in two sums, with two units abreast in
+//! the lanes of one sum. So the bits do not depend on how many windows share a register.
+//!
+//! Rows are taken in tiles whose sums stay in registers, enough of them to hide the latency of the multiply-add. A
+//! tile's weights stand together in the order in which they are used.
+
+use fearless_simd::Simd;
+use fearless_simd::prelude::{SimdBase, SimdFloat};
+
+use super::lanes::UnitVector;
+use super::{Lanes, Packed, Weight};
+
+/// Tile heights, in registers of units, of products into them. The last one is for pairs, where a state has to be widened
+/// for every tile.
+const INTO: [usize; 4] = [8, 10, 12, 16];
+
+/// Tile heights of products out of units.
+const OUT: [usize; 3] = [8, 10, 12];
+
+/// The tile height at which `rows` cost least: a tile takes its rows, plus one for the load of what they multiply.
+fn fitting(rows: usize, heights: &[usize]) -> usize {
+    let cost = |tile: usize| rows.div_ceil(tile) * (tile + 1);
+    let fitting = heights.iter().min_by_key(|&&tile| cost(tile));
+    *fitting.expect("there are tile heights")
+}
+
+/// Room for the weights into `units` units that see `dim` numbers, zero.
+pub(crate) fn into_units<P: Lanes>(units: usize, dim: usize) -> Packed {
+    let heights = match P::ABREAST {
+        1 => &INTO[..3],
+        _ => &INTO[..],
+    };
+    let registers = units.div_ceil(P::ABREAST);
+    Packed::of_height(units, dim, P::ABREAST * fitting(registers, heights))
+}
+
+/// Calls emit(r, Σ_k W[·][k] x[k]) for every register r of units, in order.
+#[inline(always)]
+pub(crate) fn multiply_into<S: Simd, P: Lanes>(
+    simd: S,
+    w: &Packed,
+    x: &[P],
+    emit: impl FnMut(usize, UnitVector<P, S>),
+) {
+    match P::ABREAST {
+        1 => into_tiles::<S, P, f32>(simd, (w, w.values()), x, emit),
+        _ => into_tiles::<S, P, [f32; 2]>(simd, (w, w.pairs()), x, emit),
+    }
+}
+
+#[inline(always)]
+fn into_tiles<S: Simd, P: Lanes, W: Weight>(
+    simd: S,
+    (w, weights): (&Packed, &[W]),
+    x: &[P],
+    emit: impl FnMut(usize, UnitVector<P, S>),
+) {
+    let registers = w.rows().div_ceil(P::ABREAST);
+    match w.tile() / P::ABREAST {
+        8 => into::<S, P, W, 8>(simd, weights, registers, x, emit),
+        10 => into::<S, P, W, 10>(simd, weights, registers, x, emit),
+        12 => into::<S, P, W, 12>(simd, weights, registers, x, emit),
+        _ => into::<S, P, W, 16>(simd, weights, registers, x, emit),
+    }
+}
+
+#[inline(always)]
+fn into<S: Simd, P: Lanes, W: Weight, const R: usize>(
+    simd: S,
+    weights: &[W],
+    registers: usize,
+    x: &[P],
+    mut emit: impl FnMut(usize, UnitVector<P, S>),
+) {
+    let (columns, _) = weights.as_chunks::<R>();
+    for (i, columns) in columns.chunks_exact(x.len()).enumerate() {
+        let mut sums = [<UnitVector<P, S>>::splat(simd, 0.0); R];
+        for (column, x) in columns.iter().zip(x) {
+            let x = P::widen(x.load(simd));
+            for r in 0..R {
+                sums[r] = column[r].spread::<S, P::Units>(simd).mul_add(x, sums[r]);
+            }
+        }
+        // A loop over all of them leaves the sums in their registers, one over a part would not.
+        for (r, &sum) in sums.iter().enumerate() {
+            if i * R + r < registers {
+                emit(i * R + r, sum);
+            }
+        }
+    }
+}
+
+/// Weights out of units, by pairs of units.
+#[derive(Debug, Clone)]
+pub(crate) struct OutOfUnits {
+    rows: usize,
+    units: usize,
+    tile: usize,
+    /// `[tile][pair][row][2]`; the last tile and the last pair are filled up with zeros.
+    values: Vec<[f32; 2]>,
+}
+
+impl OutOfUnits {
+    /// Room for `rows` rows of weights of `units` units, zero.
+    pub(crate) fn new(rows: usize, units: usize) -> OutOfUnits {
+        let tile = fitting(rows, &OUT);
+        OutOfUnits {
+            rows,
+            units,
+            tile,
+            values: vec![[0.0; 2]; rows.next_multiple_of(tile) * units.div_ceil(2)],
+        }
+    }
+
+    fn tiles(&mut self) -> impl Iterator<Item = &mut [[f32; 2]]> {
+        self.values
+            .chunks_exact_mut(self.tile * self.units.div_ceil(2))
+    }
+
+    /// Takes W, row by row.
+    pub(crate) fn fill_rows(&mut self, w: &[f32]) {
+        let (units, tile) = (self.units, self.tile);
+        for (values, rows) in self.tiles().zip(w.chunks(tile * units)) {
+            for (r, row) in rows.chunks_exact(units).enumerate() {
+                let places = values[r..].iter_mut().step_by(tile);
+                let (pairs, last) = row.as_chunks::<2>();
+                let last = last.iter().map(|&w| [w, 0.0]);
+                let pairs = pairs.iter().copied().chain(last);
+                places.zip(pairs).for_each(|(to, pair)| *to = pair);
+            }
+        }
+    }
+
+    /// Takes W, column by column.
+    pub(crate) fn fill_columns(&mut self, w: &[f32]) {
+        let (rows, tile) = (self.rows, self.tile);
+        for (i, values) in self.tiles().enumerate() {
+            let height = tile.min(rows - i * tile);
+            let pairs = w.chunks(2 * rows).map(|pair| pair.split_at(rows));
+            for (to, (even, odd)) in values.chunks_exact_mut(tile).zip(pairs) {
+                let even = &even[i * tile..][..height];
+                to.iter_mut().zip(even).for_each(|(to, &w)| to[0] = w);
+                let odd = odd.get(i * tile..).unwrap_or_default();
+                to[..height]
+                    .iter_mut()
+                    .zip(odd)
+                    .for_each(|(to, &w)| to[1] = w);
+            }
+        }
+    }
+}
+
+/// Calls emit(row, Σ_l W[row][l] u[l]) for every row, in order.
+#[inline(always)]
+pub(crate) fn multiply_out<S: Simd, P: Lanes>(
+    simd: S,
+    w: &OutOfUnits,
+    u: &[P::Units],
+    emit: impl FnMut(usize, P::Vector<S>),
+) {
+    match w.tile {
+        8 => out::<S, P, 8>(simd, w, u, emit),
+        10 => out::<S, P, 10>(simd, w, u, emit),
+        _ => out::<S, P, 12>(simd, w, u, emit),
+    }
+}
+
+#[inline(always)]
+fn out<S: Simd, P: Lanes, const R: usize>(
+    simd: S,
+    w: &OutOfUnits,
+    u: &[P::Units],
+    mut emit: impl FnMut(usize, P::Vector<S>),
+) {
+    let (pairs, _) = w.values.as_chunks::<R>();
+    for (i, pairs) in pairs.chunks_exact(w.units.div_ceil(2)).enumerate() {
+        let sums = match (P::ABREAST, P::NEEDS_AVX512) {
+            (2, _) => abreast::<S, P, R>(simd, pairs, u),
+            (_, true) => alternating::<S, P, R>(simd, pairs, u),
+            _ => in_order::<S, P, R>(simd, pairs, u),
+        };
+        for (r, &sum) in sums.iter().enumerate() {
+            if i * R + r < w.rows {
+                emit(i * R + r, P::narrow(sum));
+            }
+        }
+    }
+}
+
+/// Two units a register.
+#[inline(always)]
+fn abreast<S: Simd, P: Lanes, const R: usize>(
+    simd: S,
+    pairs: &[[[f32; 2]; R]],
+    u: &[P::Units],
+) -> [UnitVector<P, S>; R] {
+    let mut sums = [<UnitVector<P, S>>::splat(simd, 0.0); R];
+    for (pair, u) in pairs.iter().zip(u) {
+        let u = u.load(simd);
+        for r in 0..R {
+            sums[r] = pair[r].spread::<S, P::Units>(simd).mul_add(u, sums[r]);
+        }
+    }
+    sums
+}
+
+/// One unit a register, those of even and odd number by themselves.
+#[inline(always)]
+fn alternating<S: Simd, P: Lanes, const R: usize>(
+    simd: S,
+    pairs: &[[[f32; 2]; R]],
+    u: &[P::Units],
+) -> [UnitVector<P, S>; R] {
+    let mut sums = [[<UnitVector<P, S>>::splat(simd, 0.0); R]; 2];
+    let (whole, last) = u.as_chunks::<2>();
+    let (pairs, last_pair) = pairs.split_at(whole.len());
+    for (pair, u) in pairs.iter().zip(whole) {
+        for (place, (sums, u)) in sums.iter_mut().zip(u).enumerate() {
+            add::<S, P, R>(simd, (pair, place), u, sums);
+        }
+    }
+    for (pair, u) in last_pair.iter().zip(last) {
+        add::<S, P, R>(simd, (pair, 0), u, &mut sums[0]);
+    }
+    let [even, odd] = sums;
+    std::array::from_fn(
+        #[inline(always)]
+        |r| even[r] + odd[r],
+    )
+}
+
+/// One unit a register, all in their order.
+#[inline(always)]
+fn in_order<S: Simd, P: Lanes, const R: usize>(
+    simd: S,
+    pairs: &[[[f32; 2]; R]],
+    u: &[P::Units],
+) -> [UnitVector<P, S>; R] {
+    let mut sums = [<UnitVector<P, S>>::splat(simd, 0.0); R];
+    for (pair, u) in pairs.iter().zip(u.chunks(2)) {
+        for (place, u) in u.iter().enumerate() {
+            add::<S, P, R>(simd, (pair, place), u, &mut sums);
+        }
+    }
+    sums
+}
+
+/// sums_r += w_r u for one unit of a pair.
+#[inline(always)]
+fn add<S: Simd, P: Lanes, const R: usize>(
+    simd: S,
+    (pair, place): (&[[f32; 2]; R], usize),
+    u: &P::Units,
+    sums: &mut [UnitVector<P, S>; R],
+) {
+    let u = u.load(simd);
+    for r in 0..R {
+        sums[r] = <UnitVector<P, S>>::splat(simd, pair[r][place]).mul_add(u, sums[r]);
+    }
+}
