@@ -54,7 +54,7 @@ pub(crate) struct Tape<P, Q = P> {
     /// Those of dC.
     pub(crate) input_sums: Vec<P>,
     /// Room for states or cotangents of a chunk as wide as units are, chunk × M; empty where they are no wider.
-    pub(crate) widened: [Vec<Q>; 2],
+    pub(crate) widened: Vec<Q>,
     /// Where most units may be shut.
     pub(crate) open: Option<OpenUnits<P>>,
 }
@@ -63,7 +63,10 @@ impl<P: Lanes, Q: Lanes> Tape<P, Q> {
     pub(crate) fn new<K: Kernel<Units<P> = Q>>(dims: Dims, kernel: &K, window: usize) -> Self {
         let blank = |features: usize| vec![P::ZERO; features * window];
         let (registers, chunk) = (kernel.registers::<P>(), chunk_of(kernel, window));
-        let widened = vec![Q::ZERO; (Q::WIDTH / P::WIDTH - 1) * chunk * dims.latent];
+        let widened = match Q::WIDTH > P::WIDTH {
+            true => chunk * dims.latent,
+            false => 0,
+        };
         Tape {
             // One row more, for the state that the last step is forced to.
             z: vec![P::ZERO; dims.latent * (window + 1)],
@@ -73,7 +76,7 @@ impl<P: Lanes, Q: Lanes> Tape<P, Q> {
             d: blank(dims.latent),
             sums: vec![Q::ZERO; registers * kernel.sums_a_unit()],
             input_sums: vec![P::ZERO; dims.latent * dims.inputs],
-            widened: [widened.clone(), widened],
+            widened: vec![Q::ZERO; widened],
             open: kernel.open_units(),
         }
     }

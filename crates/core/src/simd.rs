@@ -3,8 +3,8 @@
 //! **The batch is the vector.** Windows stand side by side in the lanes of a vector register: one feature of 8 (or
 //! 16) windows is one `Lanes` value, and every buffer is `[step][feature][lanes]`. Weights are broadcast, so
 //! nothing is transposed inside the loops and no lane sees another. Lanes are summed only at the end, in groups of
-//! eight and in a fixed order: the bits do not depend on how many lanes a register holds, nor on how many threads
-//! share the groups.
+//! eight and in a fixed order: on one instruction set the bits depend neither on how many windows share a register nor on
+//! how many threads share the groups.
 //!
 //! The instruction set is chosen at run time ([`Isa`]); this module and its children are the only ones that name
 //! the vector crate.
@@ -23,7 +23,7 @@ pub(crate) use abreast::Abreast;
 pub(crate) use eights::{EIGHT, Eights};
 pub(crate) use gram::{
     Groups, Place, Rows, Sums, Whole, WholeUnits, add_rows, gram, gram_diagonal, gram_symmetric,
-    gram_whole, lane_sums, reduce, unit_sums,
+    gram_whole, lane_sums, reduce,
 };
 pub(crate) use hidden::{OutOfUnits, into_units, multiply_into, multiply_out};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight};
@@ -87,8 +87,8 @@ pub(crate) trait Task {
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
-/// Runs a task on lanes of type `P` with an instruction set that this processor has. Sixteen lanes are for AVX-512,
-/// eight for all others: an instruction set more for either would only be compiled, not be faster.
+/// Runs a task on lanes of type `P` with an instruction set that this processor has. Lanes beside wide registers are for
+/// AVX-512, eight in narrow ones for all others: an instruction set more for either would only be compiled, not be faster.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();

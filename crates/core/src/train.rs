@@ -287,11 +287,13 @@ impl Job<'_> {
         worker::norm_of_batch::<K, Lanes8>(self, &make, theta, starts)
     }
 
-    /// What registers hold: sixteen windows where they are that wide and no thread would be left idle.
+    /// What registers hold where they are wide: sixteen windows, unless eight with units in pairs, which take half the time,
+    /// leave the busiest thread less to do.
     fn register(self) -> Register {
-        let packs = self.plan.batch.div_ceil(Lanes16::WIDTH);
+        let Plan { batch, threads, .. } = *self.plan;
+        let busiest = |width: usize| batch.div_ceil(width).div_ceil(threads);
         match self.plan.isa {
-            Isa::Avx512 if packs >= self.plan.threads => Register::Wide,
+            Isa::Avx512 if 2 * busiest(Lanes16::WIDTH) <= busiest(Paired8::WIDTH) => Register::Wide,
             Isa::Avx512 => Register::Paired,
             _ => Register::Narrow,
         }

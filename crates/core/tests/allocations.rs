@@ -87,9 +87,16 @@ fn updates_allocate_nothing() {
                 decay: 0.9,
                 every: 2,
             });
-            let few = allocations(&model, &windows, &plan(2, adaptation));
-            let many = allocations(&model, &windows, &plan(20, adaptation));
-            assert_eq!(few, many, "{} with {estimator:?}", info.entry.id);
+            // Batches that fill wide registers with windows, and with pairs of units.
+            for batch in [16, 5] {
+                let plan = |epochs| Plan {
+                    batch,
+                    ..plan(epochs, adaptation)
+                };
+                let few = allocations(&model, &windows, &plan(2));
+                let many = allocations(&model, &windows, &plan(20));
+                assert_eq!(few, many, "{} with {estimator:?}", info.entry.id);
+            }
         }
     }
 }

@@ -364,16 +364,19 @@ fn shared_batches_give_the_same_bits_for_all_sizes() {
     for info in MODELS {
         for (latent, hidden) in layers.into_iter().chain(larger) {
             let sizes = (dims(latent, hidden, 1), latent);
-            let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 16, 60);
-            let mut gradient = |threads| {
-                situation.plan.threads = threads;
-                situation.gradient(&situation.starts)
-            };
-            assert!(
-                gradient(1) == gradient(2),
-                "{} with {latent} states and {hidden} units",
-                info.entry.id
-            );
+            for batch in [5, 16, 17, 40] {
+                let kind = ObservationKind::Linear;
+                let mut situation = Situation::new(info, kind, sizes, batch, 60);
+                let mut gradient = |threads| {
+                    situation.plan.threads = threads;
+                    situation.gradient(&situation.starts)
+                };
+                assert!(
+                    gradient(1) == gradient(2),
+                    "{} with {latent} states, {hidden} units, {batch} windows",
+                    info.entry.id
+                );
+            }
         }
     }
 }

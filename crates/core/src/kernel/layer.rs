@@ -35,7 +35,7 @@ enum Weights {
     Fused {
         w2: Vec<f32>,
         w1t: Vec<f32>,
-        also: Also,
+        form: Form,
     },
     /// W2 and W1 for the step, their transposes for the pull-back.
     Tiled {
@@ -50,9 +50,9 @@ enum Weights {
 
 /// The form in which fused weights are read.
 #[derive(Debug, Clone)]
-enum Also {
+enum Form {
     /// One by one.
-    Nothing,
+    OneByOne,
     /// As whole vectors.
     Spread(Box<Spread>),
     /// By pairs of units.
@@ -74,32 +74,32 @@ struct Paired {
     w1t: Vec<[f32; 2]>,
 }
 
-impl Also {
-    fn fitting<P: Lanes>(dim: usize, hidden: usize) -> Also {
+impl Form {
+    fn fitting<P: Lanes>(dim: usize, hidden: usize) -> Form {
         let vectors = (2 * dim + 1) * hidden;
         let fits = dim <= SPREAD && vectors * size_of::<Lanes8>() <= SPREAD_BYTES;
         if P::ABREAST == 2 {
             let pairs = vec![[0.0; 2]; dim * hidden.div_ceil(2)];
-            Also::Paired(Box::new(Paired {
+            Form::Paired(Box::new(Paired {
                 w2: pairs.clone(),
                 w1t: pairs,
             }))
         } else if fits && !P::NEEDS_AVX512 {
-            Also::Spread(Box::new(Spread {
+            Form::Spread(Box::new(Spread {
                 bias: vec![Lanes8::ZERO; hidden],
                 w2: vec![Lanes8::ZERO; dim * hidden],
                 w1t: vec![Lanes8::ZERO; dim * hidden],
             }))
         } else {
-            Also::Nothing
+            Form::OneByOne
         }
     }
 
     fn fill(&mut self, dim: usize, bias: &[f32], w2: &[f32], w1t: &[f32]) {
         match self {
-            Also::Nothing => {}
-            Also::Spread(spread) => spread.fill(bias, w2, w1t),
-            Also::Paired(paired) => {
+            Form::OneByOne => {}
+            Form::Spread(spread) => spread.fill(bias, w2, w1t),
+            Form::Paired(paired) => {
                 pair_rows(dim, w2, &mut paired.w2);
                 pair_rows(dim, w1t, &mut paired.w1t);
             }
@@ -136,7 +136,7 @@ impl Layer {
             Weights::Fused {
                 w2: vec![0.0; dim * hidden],
                 w1t: vec![0.0; dim * hidden],
-                also: Also::fitting::<P>(dim, hidden),
+                form: Form::fitting::<P>(dim, hidden),
             }
         } else {
             let (into, out) = (into_units::<P>(hidden, dim), OutOfUnits::new(dim, hidden));
@@ -191,14 +191,14 @@ impl Layer {
             Weights::Fused {
                 w2: w2_rows,
                 w1t,
-                also,
+                form,
             } => {
                 w2_rows.copy_from_slice(w2);
                 for (m, row) in w1.chunks_exact(self.hidden).enumerate() {
                     let places = w1t[m..].iter_mut().step_by(self.dim);
                     places.zip(row).for_each(|(to, &from)| *to = from);
                 }
-                also.fill(self.dim, &self.bias, w2_rows, w1t);
+                form.fill(self.dim, &self.bias, w2_rows, w1t);
             }
             Weights::Tiled {
                 w2: w2_rows,
@@ -230,40 +230,20 @@ impl Layer {
         ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
     ) {
         match &self.weights {
-            Weights::Fused { w2, w1t, also } => match also {
-                Also::Spread(spread) => fused_few(
-                    simd,
-                    (self.dim, &spread.w2, &spread.w1t),
-                    z,
-                    (&spread.bias, units),
-                    #[inline(always)]
-                    |bias| bias.spread::<S, P::Units>(simd),
-                    #[inline(always)]
-                    |_, sum| act(sum),
-                    ends,
-                ),
-                Also::Paired(paired) => fused_any(
-                    simd,
-                    (self.dim, &paired.w2, &paired.w1t),
-                    z,
-                    (self.bias.as_chunks::<2>().0, units),
-                    #[inline(always)]
-                    |bias| bias.spread::<S, P::Units>(simd),
-                    #[inline(always)]
-                    |_, sum| act(sum),
-                    ends,
-                ),
-                Also::Nothing => fused_any(
-                    simd,
-                    (self.dim, w2, w1t),
-                    z,
-                    (&self.bias[..self.hidden], units),
-                    #[inline(always)]
-                    |bias| bias.spread::<S, P::Units>(simd),
-                    #[inline(always)]
-                    |_, sum| act(sum),
-                    ends,
-                ),
+            Weights::Fused { w2, w1t, form } => match form {
+                Form::Spread(spread) if !P::NEEDS_AVX512 => {
+                    let weights = (self.dim, &*spread.w2, &*spread.w1t);
+                    fused_step(simd, weights, z, (&spread.bias, units), act, ends);
+                }
+                Form::Paired(paired) if P::ABREAST == 2 => {
+                    let weights = (self.dim, &*paired.w2, &*paired.w1t);
+                    let bias = self.bias.as_chunks::<2>().0;
+                    fused_step(simd, weights, z, (bias, units), act, ends);
+                }
+                _ => {
+                    let (weights, bias) = ((self.dim, &**w2, &**w1t), &self.bias[..self.hidden]);
+                    fused_step(simd, weights, z, (bias, units), act, ends);
+                }
             },
             Weights::Tiled { w2, w1, .. } => tiled(
                 simd,
@@ -333,40 +313,16 @@ impl Layer {
     ) {
         let g = &g[..self.hidden.div_ceil(P::ABREAST)];
         match &self.weights {
-            Weights::Fused { w2, w1t, also } => match also {
-                Also::Spread(spread) => fused_few(
-                    simd,
-                    (self.dim, &spread.w1t, &spread.w2),
-                    d,
-                    (g, q),
-                    #[inline(always)]
-                    |_| <UnitVector<P, S>>::splat(simd, 0.0),
-                    #[inline(always)]
-                    |g, sum| gate(g.load(simd), sum),
-                    ends,
-                ),
-                Also::Paired(paired) => fused_any(
-                    simd,
-                    (self.dim, &paired.w1t, &paired.w2),
-                    d,
-                    (g, q),
-                    #[inline(always)]
-                    |_| <UnitVector<P, S>>::splat(simd, 0.0),
-                    #[inline(always)]
-                    |g, sum| gate(g.load(simd), sum),
-                    ends,
-                ),
-                Also::Nothing => fused_any(
-                    simd,
-                    (self.dim, w1t, w2),
-                    d,
-                    (g, q),
-                    #[inline(always)]
-                    |_| <UnitVector<P, S>>::splat(simd, 0.0),
-                    #[inline(always)]
-                    |g, sum| gate(g.load(simd), sum),
-                    ends,
-                ),
+            Weights::Fused { w2, w1t, form } => match form {
+                Form::Spread(spread) if !P::NEEDS_AVX512 => {
+                    let weights = (self.dim, &*spread.w1t, &*spread.w2);
+                    fused_back(simd, weights, d, (g, q), gate, ends);
+                }
+                Form::Paired(paired) if P::ABREAST == 2 => {
+                    let weights = (self.dim, &*paired.w1t, &*paired.w2);
+                    fused_back(simd, weights, d, (g, q), gate, ends);
+                }
+                _ => fused_back(simd, (self.dim, &**w1t, &**w2), d, (g, q), gate, ends),
             },
             Weights::Tiled { w1t, w2t, .. } => tiled(
                 simd,
@@ -457,7 +413,53 @@ fn tiled<S: Simd, P: Lanes>(
     );
 }
 
-/// [`fused`] for every M.
+/// The fused step: units start from their bias.
+#[inline(always)]
+fn fused_step<S: Simd, P: Lanes, W: Weight>(
+    simd: S,
+    weights: (usize, &[W], &[W]),
+    z: &[P],
+    units: (&[W], &mut [P::Units]),
+    act: impl Fn(UnitVector<P, S>) -> UnitVector<P, S>,
+    ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
+) {
+    fused_any(
+        simd,
+        weights,
+        z,
+        units,
+        #[inline(always)]
+        |bias| bias.spread::<S, P::Units>(simd),
+        #[inline(always)]
+        |_, sum| act(sum),
+        ends,
+    );
+}
+
+/// The fused pull-back: units are gated by their values.
+#[inline(always)]
+fn fused_back<S: Simd, P: Lanes, W: Weight>(
+    simd: S,
+    weights: (usize, &[W], &[W]),
+    d: &[P],
+    units: (&[P::Units], &mut [P::Units]),
+    gate: impl Fn(UnitVector<P, S>, UnitVector<P, S>) -> UnitVector<P, S>,
+    ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
+) {
+    fused_any(
+        simd,
+        weights,
+        d,
+        units,
+        #[inline(always)]
+        |_| <UnitVector<P, S>>::splat(simd, 0.0),
+        #[inline(always)]
+        |g, sum| gate(g.load(simd), sum),
+        ends,
+    );
+}
+
+/// [`fused`] for every M: U sums of one unit a register are as many as U/2 sums of two.
 #[inline(always)]
 fn fused_any<S: Simd, P: Lanes, W: Weight, Q>(
     simd: S,
@@ -469,44 +471,26 @@ fn fused_any<S: Simd, P: Lanes, W: Weight, Q>(
     ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     let (weights, units) = ((input, output), (beside, units));
-    match (dim, P::NEEDS_AVX512 && P::ABREAST == 1) {
-        (..=SPREAD, _) => fused_few(simd, (dim, input, output), x, units, start, act, ends),
-        // Wide registers are many, and even units are summed by themselves.
-        (4, true) => fused::<S, P, _, _, 4, 2>(simd, weights, x, units, start, act, ends),
-        (5, true) => fused::<S, P, _, _, 5, 2>(simd, weights, x, units, start, act, ends),
-        (_, true) => fused::<S, P, _, _, 6, 2>(simd, weights, x, units, start, act, ends),
-        (4, _) => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
-        (5, _) => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
+    // Wide registers are many, and add up even and odd units by themselves.
+    match (dim, P::ABREAST, P::NEEDS_AVX512) {
+        (1, 1, _) => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
+        (1, ..) => fused::<S, P, _, _, 1, 2>(simd, weights, x, units, start, act, ends),
+        (2, 1, true) => fused::<S, P, _, _, 2, 4>(simd, weights, x, units, start, act, ends),
+        (2, 1, false) => fused::<S, P, _, _, 2, 3>(simd, weights, x, units, start, act, ends),
+        (2, ..) => fused::<S, P, _, _, 2, 2>(simd, weights, x, units, start, act, ends),
+        (3, 1, true) => fused::<S, P, _, _, 3, 4>(simd, weights, x, units, start, act, ends),
+        (3, ..) => fused::<S, P, _, _, 3, 2>(simd, weights, x, units, start, act, ends),
+        (4, 1, true) => fused::<S, P, _, _, 4, 2>(simd, weights, x, units, start, act, ends),
+        (4, ..) => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
+        (5, 1, true) => fused::<S, P, _, _, 5, 2>(simd, weights, x, units, start, act, ends),
+        (5, ..) => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
+        (_, 1, true) => fused::<S, P, _, _, 6, 2>(simd, weights, x, units, start, act, ends),
         _ => fused::<S, P, _, _, 6, 1>(simd, weights, x, units, start, act, ends),
     }
 }
 
-/// [`fused`] for every M that may have weights as whole vectors. With units in pairs half as many sums hold as many units.
-#[inline(always)]
-fn fused_few<S: Simd, P: Lanes, W: Weight, Q>(
-    simd: S,
-    (dim, input, output): (usize, &[W], &[W]),
-    x: &[P],
-    (beside, units): (&[Q], &mut [P::Units]),
-    start: impl Fn(&Q) -> UnitVector<P, S>,
-    act: impl Fn(&Q, UnitVector<P, S>) -> UnitVector<P, S>,
-    ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
-) {
-    let (weights, units) = ((input, output), (beside, units));
-    match (dim, P::ABREAST) {
-        (1, 1) => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
-        (1, _) => fused::<S, P, _, _, 1, 2>(simd, weights, x, units, start, act, ends),
-        (2, 1) => fused::<S, P, _, _, 2, 4>(simd, weights, x, units, start, act, ends),
-        (2, _) => fused::<S, P, _, _, 2, 2>(simd, weights, x, units, start, act, ends),
-        (_, 1) if P::NEEDS_AVX512 => {
-            fused::<S, P, _, _, SPREAD, 4>(simd, weights, x, units, start, act, ends)
-        }
-        _ => fused::<S, P, _, _, SPREAD, 2>(simd, weights, x, units, start, act, ends),
-    }
-}
-
 /// The fused form for M = `M`, with `U` interleaved sums so that few of them do not wait for one another. Beside every
-/// register of units stands what it starts from or is gated by. Of the sums, those of even and of odd units are added first.
+/// register of units stands what it starts from or is gated by.
 #[inline(always)]
 fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
     simd: S,
@@ -559,13 +543,14 @@ fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
     }
 }
 
-/// The sum over U sums of registers, those of even and of odd units first; two units abreast are an even and an odd one.
+/// The sum over U sums of registers. On wide ones, those of even and of odd units are added first; two units abreast are
+/// an even and an odd one.
 #[inline(always)]
 fn total<S: Simd, P: Lanes, const M: usize, const U: usize>(
     sums: &[[UnitVector<P, S>; M]; U],
     m: usize,
 ) -> UnitVector<P, S> {
-    let apart = P::ABREAST == 1 && U > 1;
+    let apart = P::NEEDS_AVX512 && P::ABREAST == 1;
     let (mut even, mut odd) = (sums[0][m], sums[usize::from(apart)][m]);
     // A loop over all of them, not over a part, which would keep the sums in memory.
     for (u, part) in sums.iter().enumerate() {

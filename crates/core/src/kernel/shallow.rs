@@ -18,7 +18,7 @@ use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
     GROUP, Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, SimdMask,
-    WholeUnits, add_rows, unit_sums,
+    WholeUnits, add_rows, reduce,
 };
 use crate::theta::Layout;
 
@@ -422,8 +422,7 @@ impl<U: Unit> Kernel for Shallow<U> {
     ) {
         let (Dims { latent, hidden, .. }, steps) = (self.dims, chunk.steps.clone());
         let small = steps.start * latent..steps.end * latent;
-        let [wide_d, wide_z] = &mut tape.widened;
-        let d = P::widen_all(simd, &tape.d[small.clone()], wide_d);
+        let d = P::widen_all(simd, &tape.d[small.clone()], &mut tape.widened);
         let [to_w1, to_w2] = self.places();
         let matrix = latent * self.registers::<P>();
         let (w1, rest) = tape.sums.split_at_mut(matrix);
@@ -433,7 +432,7 @@ impl<U: Unit> Kernel for Shallow<U> {
         chunk.gram(simd, (Rows::new(d, latent), g), w1, to);
         // Groups that went through open units alone have summed theirs.
         if !tape.open.as_ref().is_some_and(OpenUnits::all) {
-            let z = P::widen_all(simd, &tape.z[small], wide_z);
+            let z = P::widen_all(simd, &tape.z[small], &mut tape.widened);
             let to = WholeUnits::<P>::new(hidden, to_w2, groups);
             chunk.gram(simd, (Rows::new(z, latent), q), w2, to);
         }
@@ -465,7 +464,8 @@ impl<U: Unit> Kernel for Shallow<U> {
                 row: 0,
                 col: 1,
             };
-            unit_sums(simd, bias, WholeUnits::<P>::new(hidden, place, groups));
+            let to = WholeUnits::<P>::new(hidden, place, groups);
+            reduce(simd, (bias, 1), to);
         }
     }
 

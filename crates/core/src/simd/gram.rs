@@ -373,17 +373,6 @@ pub(crate) fn gram_diagonal<S: Simd, P: Lanes>(
     );
 }
 
-/// Puts the sums over the lanes of registers of units at start + unit.
-pub(crate) fn unit_sums<S: Simd, P: Lanes>(
-    simd: S,
-    sums: &[P::Units],
-    mut to: WholeUnits<'_, '_, P>,
-) {
-    for (j, sum) in sums.iter().enumerate() {
-        <WholeUnits<'_, '_, P> as Sums<S, P::Units>>::put(&mut to, 0, j, sum.load(simd));
-    }
-}
-
 /// Puts Σ_t Σ_{lanes} d[t][i] at start + i.
 pub(crate) fn lane_sums<S: Simd, P: Lanes>(
     simd: S,

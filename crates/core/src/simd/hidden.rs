@@ -15,7 +15,7 @@ use super::{Lanes, Packed, Weight};
 
 /// Tile heights, in registers of units, of products into them. The last one is for pairs, where a state has to be widened
 /// for every tile.
-const INTO: [usize; 4] = [8, 10, 12, 16];
+const INTO: [usize; 5] = [4, 8, 10, 12, 16];
 
 /// Tile heights of products out of units.
 const OUT: [usize; 3] = [8, 10, 12];
@@ -30,7 +30,7 @@ fn fitting(rows: usize, heights: &[usize]) -> usize {
 /// Room for the weights into `units` units that see `dim` numbers, zero.
 pub(crate) fn into_units<P: Lanes>(units: usize, dim: usize) -> Packed {
     let heights = match P::ABREAST {
-        1 => &INTO[..3],
+        1 => &INTO[..4],
         _ => &INTO[..],
     };
     let registers = units.div_ceil(P::ABREAST);
@@ -60,6 +60,7 @@ fn into_tiles<S: Simd, P: Lanes, W: Weight>(
 ) {
     let registers = w.rows().div_ceil(P::ABREAST);
     match w.tile() / P::ABREAST {
+        4 => into::<S, P, W, 4>(simd, weights, registers, x, emit),
         8 => into::<S, P, W, 8>(simd, weights, registers, x, emit),
         10 => into::<S, P, W, 10>(simd, weights, registers, x, emit),
         12 => into::<S, P, W, 12>(simd, weights, registers, x, emit),
@@ -178,7 +179,7 @@ fn out<S: Simd, P: Lanes, const R: usize>(
     let (pairs, _) = w.values.as_chunks::<R>();
     for (i, pairs) in pairs.chunks_exact(w.units.div_ceil(2)).enumerate() {
         let sums = match (P::ABREAST, P::NEEDS_AVX512) {
-            (2, _) => abreast::<S, P, R>(simd, pairs, u),
+            (2, _) => in_pairs::<S, P, R>(simd, pairs, u),
             (_, true) => alternating::<S, P, R>(simd, pairs, u),
             _ => in_order::<S, P, R>(simd, pairs, u),
         };
@@ -192,7 +193,7 @@ fn out<S: Simd, P: Lanes, const R: usize>(
 
 /// Two units a register.
 #[inline(always)]
-fn abreast<S: Simd, P: Lanes, const R: usize>(
+fn in_pairs<S: Simd, P: Lanes, const R: usize>(
     simd: S,
     pairs: &[[[f32; 2]; R]],
     u: &[P::Units],
@@ -259,5 +260,104 @@ fn add<S: Simd, P: Lanes, const R: usize>(
     let u = u.load(simd);
     for r in 0..R {
         sums[r] = <UnitVector<P, S>>::splat(simd, pair[r][place]).mul_add(u, sums[r]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Isa, Lanes8, Lanes16, Paired8, Task, dispatch};
+
+    /// Sizes that do and do not fill tiles and pairs.
+    const SIZES: [(usize, usize); 6] = [(1, 1), (7, 2), (9, 13), (16, 64), (20, 51), (25, 101)];
+
+    fn number(row: usize, col: usize) -> f32 {
+        ((37 * row + 11 * col) % 23) as f32 - 11.0
+    }
+
+    #[test]
+    fn rows_and_columns_pack_alike() {
+        for (rows, units) in SIZES {
+            let by_rows: Vec<f32> = (0..rows * units)
+                .map(|i| number(i / units, i % units))
+                .collect();
+            let by_columns: Vec<f32> = (0..rows * units)
+                .map(|i| number(i % rows, i / rows))
+                .collect();
+            let blank = OutOfUnits::new(rows, units);
+            let mut packed = [blank.clone(), blank];
+            packed[0].fill_rows(&by_rows);
+            packed[1].fill_columns(&by_columns);
+            assert_eq!(packed[0].values, packed[1].values, "{rows} × {units}");
+        }
+    }
+
+    /// y = W (Wᵀ x) with W of M rows and L columns, through the units.
+    struct There<'a, P: Lanes> {
+        into: &'a Packed,
+        out: &'a OutOfUnits,
+        x: &'a [P],
+        units: &'a mut [P::Units],
+        y: &'a mut [P],
+    }
+
+    impl<P: Lanes> Task for There<'_, P> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) {
+            let units = self.units;
+            multiply_into(simd, self.into, self.x, |r, sum| units[r].store(sum));
+            multiply_out::<S, P>(simd, self.out, units, |m, sum| self.y[m].store(sum));
+        }
+    }
+
+    /// Whole numbers below 2²⁴: every order of summing gives the same.
+    fn products_are_exact<P: Lanes>(isa: Isa) {
+        for (dim, hidden) in SIZES {
+            let w: Vec<f32> = (0..dim * hidden)
+                .map(|i| number(i / hidden, i % hidden))
+                .collect();
+            let mut into = into_units::<P>(hidden, dim);
+            into.fill_columns(&w);
+            let mut out = OutOfUnits::new(dim, hidden);
+            out.fill_rows(&w);
+            let mut x = vec![P::ZERO; dim];
+            for (m, x) in x.iter_mut().enumerate() {
+                let lanes = x.lanes_mut().iter_mut().enumerate();
+                lanes.for_each(|(lane, x)| *x = ((m + lane) % 5) as f32 - 2.0);
+            }
+            let mut units = vec![P::Units::ZERO; hidden.div_ceil(P::ABREAST)];
+            let mut y = vec![P::ZERO; dim];
+            let there = There {
+                into: &into,
+                out: &out,
+                x: &x,
+                units: &mut units,
+                y: &mut y,
+            };
+            dispatch::<P, _>(isa, there);
+            for (lane, m) in (0..P::WIDTH).flat_map(|lane| (0..dim).map(move |m| (lane, m))) {
+                let unit = |l: usize| -> f32 {
+                    let terms = (0..dim).map(|k| number(k, l) * x[k].lanes()[lane]);
+                    terms.sum()
+                };
+                let expected: f32 = (0..hidden).map(|l| number(m, l) * unit(l)).sum();
+                assert_eq!(y[m].lanes()[lane], expected, "{dim} × {hidden}, {isa:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_of_lanes_gives_the_product() {
+        for isa in Isa::available() {
+            match isa {
+                Isa::Avx512 => {
+                    products_are_exact::<Lanes16>(isa);
+                    products_are_exact::<Paired8>(isa);
+                }
+                _ => products_are_exact::<Lanes8>(isa),
+            }
+        }
     }
 }

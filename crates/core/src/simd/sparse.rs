@@ -177,7 +177,7 @@ impl<P: Lanes> OpenUnits<P> {
         }
     }
 
-    /// One step back for a group: its lanes of dz, and what it adds to G. `at` is (z, units' values).
+    /// One step back for a group: its lanes of dz, and what it adds to G, from z, the units' values and d.
     pub(crate) fn pull_back<S: Simd>(
         &mut self,
         simd: S,

@@ -196,8 +196,8 @@ impl<K: Kernel, P: Lanes> Slopes<'_, K, P> {
     }
 }
 
-/// 𝒩 of the windows in the lanes of a sweep, once it has the slopes. It does not know the kernel, so that one copy
-/// serves all.
+/// 𝒩 of the windows in the lanes of a sweep, once it has the slopes. It does not know the kernel, so that one copy for
+/// every kind of registers serves all.
 pub(super) struct Estimate<'a, P, Q> {
     pub(super) sweep: &'a Sweep<P, Q>,
     pub(super) estimation: &'a mut Estimation<P>,
