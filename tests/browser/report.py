@@ -161,8 +161,9 @@ def check_logs(driver):
     for entry in driver.post("/se/log", type="performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
-            url = message["params"]["request"]["url"]
-            if not url.startswith(("file:", "data:")):
+            url, document = message["params"]["request"]["url"], message["params"]["documentURL"]
+            # The browser's first tab may still be loading its own page.
+            if not url.startswith(("file:", "data:")) and not document.startswith("chrome:"):
                 wrong.append(f"request: {url}")
     return wrong
 
