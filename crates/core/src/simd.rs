@@ -25,11 +25,11 @@ pub(crate) use gram::{
     Groups, Place, Rows, Sums, Whole, WholeUnits, add_rows, gram, gram_diagonal, gram_symmetric,
     gram_whole, lane_sums, reduce,
 };
-pub(crate) use hidden::{OutOfUnits, into_units, multiply_into, multiply_out};
+pub(crate) use hidden::{OutOfUnits, fill_units, into_units, multiply_into, multiply_out};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight};
 pub(crate) use matrices::{Change, LaneMatrices};
 pub(crate) use product::{Packed, multiply, multiply_many};
-pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows};
+pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows, WeightRows};
 pub(crate) use spectral::SpectralNorm;
 
 pub(crate) use fearless_simd::prelude::{Bytes, SimdBase, SimdFloat, SimdMask};

@@ -6,8 +6,8 @@
 //! between, in the first-level cache. Units stand in registers one by one or in pairs ([`Lanes::ABREAST`]).
 
 use crate::simd::{
-    Lanes, Lanes8, MOST_LATENT, OutOfUnits, Packed, Simd, SimdBase, SimdFloat, UnitRows,
-    UnitVector, Weight, into_units, multiply_into, multiply_out,
+    Lanes, Lanes8, MOST_LATENT, OutOfUnits, Packed, Simd, SimdBase, SimdFloat, UnitVector, Weight,
+    WeightRows, fill_units, into_units, multiply_into, multiply_out,
 };
 
 /// Largest M whose x and y are kept in registers.
@@ -44,7 +44,7 @@ enum Weights {
         w1t: Packed,
         w2t: OutOfUnits,
         /// W2 and W1ᵀ, a unit a row, for the pull-back through open units alone.
-        rows: Option<Box<[UnitRows; 2]>>,
+        rows: Option<Box<[WeightRows; 2]>>,
     },
 }
 
@@ -161,7 +161,7 @@ impl Layer {
         if let Weights::Tiled { rows, .. } = &mut self.weights
             && self.dim <= MOST_LATENT
         {
-            let blank = UnitRows::new(self.dim, self.hidden);
+            let blank = WeightRows::new(self.dim, self.hidden);
             *rows = Some(Box::new([blank.clone(), blank]));
         }
         self
@@ -174,7 +174,7 @@ impl Layer {
 
     /// W2 and W1ᵀ, a unit a row, where they are kept.
     #[inline(always)]
-    pub(super) fn unit_rows(&self) -> &[UnitRows; 2] {
+    pub(super) fn unit_rows(&self) -> &[WeightRows; 2] {
         match &self.weights {
             Weights::Tiled {
                 rows: Some(rows), ..
@@ -245,24 +245,16 @@ impl Layer {
                     fused_step(simd, weights, z, (bias, units), act, ends);
                 }
             },
-            Weights::Tiled { w2, w1, .. } => tiled(
-                simd,
-                (w2, w1),
-                z,
-                units,
-                #[inline(always)]
-                |register, sum| act(sum + self.bias_of::<S, P>(simd, register)),
-                ends,
-            ),
-        }
-    }
-
-    /// The bias of a register of units.
-    #[inline(always)]
-    fn bias_of<S: Simd, P: Lanes>(&self, simd: S, register: usize) -> UnitVector<P, S> {
-        match P::ABREAST {
-            1 => self.bias[register].spread::<S, P::Units>(simd),
-            _ => self.bias.as_chunks::<2>().0[register].spread::<S, P::Units>(simd),
+            Weights::Tiled { w2, w1, .. } => match P::ABREAST {
+                1 => {
+                    let units = (&self.bias[..self.hidden], units);
+                    tiled_step(simd, (w2, w1), z, units, act, ends);
+                }
+                _ => {
+                    let units = (self.bias.as_chunks::<2>().0, units);
+                    tiled_step(simd, (w2, w1), z, units, act, ends);
+                }
+            },
         }
     }
 
@@ -290,11 +282,15 @@ impl Layer {
                 w2,
                 z,
                 #[inline(always)]
-                |register, sum: UnitVector<P, S>| {
-                    let sum = sum + self.bias_of::<S, P>(simd, register);
-                    let first = P::ABREAST * register;
-                    for (place, to) in to[first..].iter_mut().take(P::ABREAST).enumerate() {
-                        to.store(act(first + place, P::unit(sum, place)));
+                |first, sums: &[UnitVector<P, S>]| {
+                    for (r, &sum) in sums.iter().enumerate() {
+                        for place in 0..P::ABREAST {
+                            let l = P::ABREAST * (first + r) + place;
+                            if let Some(to) = to.get_mut(l) {
+                                let bias = P::Vector::splat(simd, self.bias[l]);
+                                to.store(act(l, P::unit(sum, place) + bias));
+                            }
+                        }
                     }
                 },
             ),
@@ -328,9 +324,9 @@ impl Layer {
                 simd,
                 (w1t, w2t),
                 d,
-                q,
+                (g, q),
                 #[inline(always)]
-                |register, sum| gate(g[register].load(simd), sum),
+                |g, sum| gate(g.load(simd), sum),
                 ends,
             ),
         }
@@ -358,7 +354,15 @@ impl Layer {
                     w1t,
                     d,
                     #[inline(always)]
-                    |r, sum| q[r].store(gate(g[r].load(simd), sum)),
+                    |first, sums| {
+                        fill_units(
+                            (g, q),
+                            first,
+                            sums,
+                            #[inline(always)]
+                            |g, sum| gate(g.load(simd), sum),
+                        );
+                    },
                 );
                 multiply_out::<S, P>(
                     simd,
@@ -388,13 +392,35 @@ impl<L, E> Ends<L, E> {
     }
 }
 
+/// The step in two products.
 #[inline(always)]
-fn tiled<S: Simd, P: Lanes>(
+fn tiled_step<S: Simd, P: Lanes, W: Weight>(
+    simd: S,
+    weights: (&Packed, &OutOfUnits),
+    z: &[P],
+    units: (&[W], &mut [P::Units]),
+    act: impl Fn(UnitVector<P, S>) -> UnitVector<P, S>,
+    ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
+) {
+    tiled(
+        simd,
+        weights,
+        z,
+        units,
+        #[inline(always)]
+        |bias, sum| act(sum + bias.spread::<S, P::Units>(simd)),
+        ends,
+    );
+}
+
+/// Into the units and out of them. Beside every register of units stands what is added to it or what it is gated by.
+#[inline(always)]
+fn tiled<S: Simd, P: Lanes, Q>(
     simd: S,
     (input, output): (&Packed, &OutOfUnits),
     x: &[P],
-    units: &mut [P::Units],
-    act: impl Fn(usize, UnitVector<P, S>) -> UnitVector<P, S>,
+    (beside, units): (&[Q], &mut [P::Units]),
+    act: impl Fn(&Q, UnitVector<P, S>) -> UnitVector<P, S>,
     mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     multiply_into(
@@ -402,7 +428,7 @@ fn tiled<S: Simd, P: Lanes>(
         input,
         x,
         #[inline(always)]
-        |register, sum| units[register].store(act(register, sum)),
+        |first, sums| fill_units((beside, units), first, sums, &act),
     );
     multiply_out::<S, P>(
         simd,

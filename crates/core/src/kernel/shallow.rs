@@ -17,8 +17,8 @@ use super::linear::Linear;
 use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    GROUP, Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, SimdMask,
-    WholeUnits, add_rows, reduce,
+    Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, SimdMask, WholeUnits,
+    add_rows, reduce,
 };
 use crate::theta::Layout;
 
@@ -366,18 +366,13 @@ impl<U: Unit> Kernel for Shallow<U> {
             );
         }
         let [w2, w1] = self.layer.unit_rows();
-        for group in 0..P::WIDTH / GROUP {
-            if open.alone(group) {
-                open.pull_back(
-                    simd,
-                    group,
-                    (z, g, d),
-                    (w1, w2),
-                    #[inline(always)]
-                    |value| U::is_open(simd, value).to_bitmask(),
-                );
-            }
-        }
+        open.pull_back(
+            simd,
+            (z, g, d),
+            (w1, w2),
+            #[inline(always)]
+            |value| U::is_open(simd, value).to_bitmask(),
+        );
         for (m, dz) in open.pulled().iter().enumerate() {
             emit(m, dz.load(simd) + self.linear.pulled_entry(simd, d, m));
         }

@@ -1,8 +1,8 @@
 //! G = Σ_t d_t a_tᵀ over the steps of a window and the lanes of a vector: what weight gradients are made of.
 //!
 //! d has `short` features a step, a has `long`. Blocks of MR × LR entries are summed over all steps in registers,
-//! up to twelve at a time, then over the lanes of each group. The long operand is the outer loop: its block
-//! stays in the first-level cache while the short one is walked.
+//! up to twelve at a time, or twice as many where there are twice as many registers, then over the lanes of each group.
+//! The long operand is the outer loop: its block stays in the first-level cache while the short one is walked.
 
 use std::marker::PhantomData;
 
@@ -216,9 +216,12 @@ fn blocks<S: Simd, P: Lanes>(
     to: &mut impl Sums<S, P>,
 ) {
     let (short, long) = (d.width, a.width);
+    let mut j = 0;
+    if P::NEEDS_AVX512 {
+        j = broad_blocks(simd, (d, a), to);
+    }
     // Five rows and three columns of sums would not fit into sixteen registers.
     let most = if short == 5 { 2 } else { 3 };
-    let mut j = 0;
     while j < long {
         let wide = (long - j).min(most);
         let mut i = 0;
@@ -241,6 +244,31 @@ fn blocks<S: Simd, P: Lanes>(
         }
         j += wide;
     }
+}
+
+/// The same in blocks of 4 × 6 or 5 × 5 sums, which sixteen registers would not hold: operands are read less often. Gives
+/// back how many columns are done.
+#[inline(always)]
+fn broad_blocks<S: Simd, P: Lanes>(
+    simd: S,
+    (d, a): (Rows<'_, P>, Rows<'_, P>),
+    to: &mut impl Sums<S, P>,
+) -> usize {
+    let (short, fives) = (d.width, d.width.is_multiple_of(5));
+    let wide = if fives { 5 } else { 6 };
+    for j in (0..a.width / wide).map(|block| block * wide) {
+        let mut i = 0;
+        while i < short {
+            i += match (short - i, fives) {
+                (_, true) => block::<S, P, 5, 5>(simd, (d, a), (i, j), to),
+                (1, _) => block::<S, P, 1, 6>(simd, (d, a), (i, j), to),
+                (2, _) => block::<S, P, 2, 6>(simd, (d, a), (i, j), to),
+                (3, _) => block::<S, P, 3, 6>(simd, (d, a), (i, j), to),
+                _ => block::<S, P, 4, 6>(simd, (d, a), (i, j), to),
+            };
+        }
+    }
+    a.width / wide * wide
 }
 
 /// sums[j][i] = Σ_t a[t][i] a[t][j], lane by lane: blocks on one side of the diagonal, then their mirror images.

@@ -37,13 +37,14 @@ pub(crate) fn into_units<P: Lanes>(units: usize, dim: usize) -> Packed {
     Packed::of_height(units, dim, P::ABREAST * fitting(registers, heights))
 }
 
-/// Calls emit(r, Σ_k W[·][k] x[k]) for every register r of units, in order.
+/// Calls emit(r, sums) for tiles of registers of units, those from r on, with sums Σ_k W[·][k] x[k]. Sums of the last tile
+/// may go beyond the units.
 #[inline(always)]
 pub(crate) fn multiply_into<S: Simd, P: Lanes>(
     simd: S,
     w: &Packed,
     x: &[P],
-    emit: impl FnMut(usize, UnitVector<P, S>),
+    emit: impl FnMut(usize, &[UnitVector<P, S>]),
 ) {
     match P::ABREAST {
         1 => into_tiles::<S, P, f32>(simd, (w, w.values()), x, emit),
@@ -56,15 +57,14 @@ fn into_tiles<S: Simd, P: Lanes, W: Weight>(
     simd: S,
     (w, weights): (&Packed, &[W]),
     x: &[P],
-    emit: impl FnMut(usize, UnitVector<P, S>),
+    emit: impl FnMut(usize, &[UnitVector<P, S>]),
 ) {
-    let registers = w.rows().div_ceil(P::ABREAST);
     match w.tile() / P::ABREAST {
-        4 => into::<S, P, W, 4>(simd, weights, registers, x, emit),
-        8 => into::<S, P, W, 8>(simd, weights, registers, x, emit),
-        10 => into::<S, P, W, 10>(simd, weights, registers, x, emit),
-        12 => into::<S, P, W, 12>(simd, weights, registers, x, emit),
-        _ => into::<S, P, W, 16>(simd, weights, registers, x, emit),
+        4 => into::<S, P, W, 4>(simd, weights, x, emit),
+        8 => into::<S, P, W, 8>(simd, weights, x, emit),
+        10 => into::<S, P, W, 10>(simd, weights, x, emit),
+        12 => into::<S, P, W, 12>(simd, weights, x, emit),
+        _ => into::<S, P, W, 16>(simd, weights, x, emit),
     }
 }
 
@@ -72,9 +72,8 @@ fn into_tiles<S: Simd, P: Lanes, W: Weight>(
 fn into<S: Simd, P: Lanes, W: Weight, const R: usize>(
     simd: S,
     weights: &[W],
-    registers: usize,
     x: &[P],
-    mut emit: impl FnMut(usize, UnitVector<P, S>),
+    mut emit: impl FnMut(usize, &[UnitVector<P, S>]),
 ) {
     let (columns, _) = weights.as_chunks::<R>();
     for (i, columns) in columns.chunks_exact(x.len()).enumerate() {
@@ -85,10 +84,28 @@ fn into<S: Simd, P: Lanes, W: Weight, const R: usize>(
                 sums[r] = column[r].spread::<S, P::Units>(simd).mul_add(x, sums[r]);
             }
         }
-        // A loop over all of them leaves the sums in their registers, one over a part would not.
+        emit(i * R, &sums);
+    }
+}
+
+/// Sets units to act(b, sum) for the sums of a tile from register `first` on, b being what stands beside a unit.
+#[inline(always)]
+pub(crate) fn fill_units<S: Simd, P: Lanes, Q>(
+    (beside, units): (&[Q], &mut [P]),
+    first: usize,
+    sums: &[P::Vector<S>],
+    act: impl Fn(&Q, P::Vector<S>) -> P::Vector<S>,
+) {
+    let tile = first..first + sums.len();
+    // Loops over all sums leave them in their registers, one over a part would not.
+    if let (Some(beside), Some(units)) = (beside.get(tile.clone()), units.get_mut(tile)) {
         for (r, &sum) in sums.iter().enumerate() {
-            if i * R + r < registers {
-                emit(i * R + r, sum);
+            units[r].store(act(&beside[r], sum));
+        }
+    } else {
+        for (r, &sum) in sums.iter().enumerate() {
+            if let (Some(beside), Some(unit)) = (beside.get(first + r), units.get_mut(first + r)) {
+                unit.store(act(beside, sum));
             }
         }
     }
@@ -307,7 +324,10 @@ mod tests {
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) {
             let units = self.units;
-            multiply_into(simd, self.into, self.x, |r, sum| units[r].store(sum));
+            let beside = vec![(); units.len()];
+            multiply_into(simd, self.into, self.x, |first, sums| {
+                fill_units((&beside, units), first, sums, |(), sum| sum);
+            });
             multiply_out::<S, P>(simd, self.out, units, |m, sum| self.y[m].store(sum));
         }
     }

@@ -61,7 +61,7 @@ impl LaneMatrices {
         simd: S,
         lane: usize,
         changes: &[Change],
-        (w, d): (&[f32], &UnitRows),
+        (w, d): (&[f32], &UnitRows<Lanes8>),
     ) {
         let len = self.matrix_len();
         let matrix = &mut self.rows[lane * len..][..len];
@@ -105,7 +105,7 @@ fn add_in_blocks<S: Simd, const C: usize, const U: usize>(
     simd: S,
     matrix: &mut [Lanes8],
     changes: &[Change],
-    factors: (&[f32], &UnitRows),
+    factors: (&[f32], &UnitRows<Lanes8>),
 ) {
     let rows = matrix.as_chunks_mut::<C>().0;
     let (blocks, rest) = changes.as_chunks::<U>();
@@ -122,7 +122,7 @@ fn add_block<S: Simd, const C: usize, const U: usize>(
     simd: S,
     rows: &mut [[Lanes8; C]],
     changes: &[Change; U],
-    (w, d): (&[f32], &UnitRows),
+    (w, d): (&[f32], &UnitRows<Lanes8>),
 ) {
     let dim = rows.len();
     let columns = changes.map(|change| &w[change.unit * dim..][..dim]);
@@ -152,7 +152,12 @@ fn add_block<S: Simd, const C: usize, const U: usize>(
 
 /// One change of a matrix with rows of any length.
 #[inline(always)]
-fn add_long<S: Simd>(simd: S, matrix: &mut [Lanes8], change: Change, (w, d): (&[f32], &UnitRows)) {
+fn add_long<S: Simd>(
+    simd: S,
+    matrix: &mut [Lanes8],
+    change: Change,
+    (w, d): (&[f32], &UnitRows<Lanes8>),
+) {
     let d = d.of(change.unit);
     let dim = matrix.len() / d.len();
     let column = &w[change.unit * dim..][..dim];

@@ -71,10 +71,6 @@ impl Packed {
         }
     }
 
-    pub(super) fn rows(&self) -> usize {
-        self.rows
-    }
-
     pub(super) fn tile(&self) -> usize {
         self.tile
     }

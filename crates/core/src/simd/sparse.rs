@@ -13,13 +13,22 @@
 use std::ops::Range;
 
 use fearless_simd::prelude::{SimdBase, SimdFloat};
-use fearless_simd::{Simd, f32x8};
+use fearless_simd::{Simd, f32x8, f32x16, u32x8};
 
 use super::lanes::sum;
-use super::{GROUP, Groups, Lanes, Lanes8, UnitVector};
+use super::{GROUP, Groups, Lanes, Lanes16, UnitVector};
 
-/// Most latent states: what is kept of a window then fits into registers.
-pub(crate) const MOST_LATENT: usize = 4 * GROUP;
+/// Latent states of a vector along them.
+const ALONG: usize = Lanes16::WIDTH;
+
+/// Most latent states.
+pub(crate) const MOST_LATENT: usize = 2 * ALONG;
+
+/// Most windows side by side.
+const MOST_WINDOWS: usize = Lanes16::WIDTH;
+
+/// Units are looked at so many at a time.
+const EIGHT: usize = 8;
 
 /// Groups with a smaller share of open units go through these alone: an open one costs about four times as much as one
 /// of a product.
@@ -28,35 +37,35 @@ const FEW: f64 = 0.25;
 /// Every so many steps open units are counted.
 const COUNTED: usize = 4;
 
-/// Rows of M weights, one a unit, padded to whole vectors.
+/// Rows of M weights, one a unit, padded to whole vectors of type `V`.
 #[derive(Debug, Clone)]
-pub(crate) struct UnitRows {
+pub(crate) struct UnitRows<V> {
     latent: usize,
-    rows: Vec<Lanes8>,
+    rows: Vec<V>,
 }
 
-impl UnitRows {
+impl<V: Lanes> UnitRows<V> {
     /// Room for `hidden` rows of `latent` weights, zero.
-    pub(crate) fn new(latent: usize, hidden: usize) -> UnitRows {
+    pub(crate) fn new(latent: usize, hidden: usize) -> UnitRows<V> {
         UnitRows {
             latent,
-            rows: vec![Lanes8::ZERO; hidden * latent.div_ceil(GROUP)],
+            rows: vec![V::ZERO; hidden * latent.div_ceil(V::WIDTH)],
         }
     }
 
     /// The row of a unit.
     #[inline(always)]
-    pub(crate) fn of(&self, unit: usize) -> &[Lanes8] {
-        let vectors = self.latent.div_ceil(GROUP);
+    pub(crate) fn of(&self, unit: usize) -> &[V] {
+        let vectors = self.latent.div_ceil(V::WIDTH);
         &self.rows[unit * vectors..][..vectors]
     }
 
     /// Takes an L × M matrix, row by row.
     pub(crate) fn fill_rows(&mut self, w: &[f32]) {
         let latent = self.latent;
-        let units = self.rows.chunks_exact_mut(latent.div_ceil(GROUP));
+        let units = self.rows.chunks_exact_mut(latent.div_ceil(V::WIDTH));
         for (unit, row) in units.zip(w.chunks_exact(latent)) {
-            for (to, from) in unit.iter_mut().zip(row.chunks(GROUP)) {
+            for (to, from) in unit.iter_mut().zip(row.chunks(V::WIDTH)) {
                 to.lanes_mut()[..from.len()].copy_from_slice(from);
             }
         }
@@ -64,9 +73,9 @@ impl UnitRows {
 
     /// Takes an L × M matrix, column by column.
     pub(crate) fn fill_columns(&mut self, w: &[f32]) {
-        let vectors = self.latent.div_ceil(GROUP);
+        let vectors = self.latent.div_ceil(V::WIDTH);
         let hidden = self.rows.len() / vectors;
-        for (v, columns) in w.chunks(GROUP * hidden).enumerate() {
+        for (v, columns) in w.chunks(V::WIDTH * hidden).enumerate() {
             let units = self.rows[v..].iter_mut().step_by(vectors);
             for (unit, to) in units.enumerate() {
                 let places = to.lanes_mut().iter_mut();
@@ -77,6 +86,9 @@ impl UnitRows {
     }
 }
 
+/// The weights that open units are pulled back through.
+pub(crate) type WeightRows = UnitRows<Lanes16>;
+
 /// Room for pull-backs through open units, and the sums G.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenUnits<P> {
@@ -84,15 +96,15 @@ pub(crate) struct OpenUnits<P> {
     hidden: usize,
     /// Whether a group goes through open units alone.
     groups: [bool; 2],
-    /// Open units of each lane of a group, and how many there are. Eight are written at a time.
-    lists: [Vec<u32>; GROUP],
-    counts: [usize; GROUP],
-    /// d, z and dz of each lane of a group, padded to whole vectors.
-    d: Vec<Lanes8>,
-    z: Vec<Lanes8>,
-    dz: Vec<Lanes8>,
-    /// G of each group.
-    sums: [Vec<Lanes8>; 2],
+    /// The open units of each window, one list after another, and where the lists end. Eight are written at a time.
+    lists: Vec<u32>,
+    ends: [usize; MOST_WINDOWS],
+    /// d, z and dz of each window, padded to whole vectors.
+    d: Vec<Lanes16>,
+    z: Vec<Lanes16>,
+    dz: Vec<Lanes16>,
+    /// G of each group, one after another.
+    sums: Vec<Lanes16>,
     /// dz of all lanes.
     pulled: Vec<P>,
 }
@@ -100,19 +112,18 @@ pub(crate) struct OpenUnits<P> {
 impl<P: Lanes> OpenUnits<P> {
     /// Room for these sizes.
     pub(crate) fn new(latent: usize, hidden: usize) -> OpenUnits<P> {
-        let vectors = latent.div_ceil(GROUP);
-        let of_lanes = vec![Lanes8::ZERO; GROUP * vectors];
-        let sums = vec![Lanes8::ZERO; hidden * vectors];
+        let vectors = latent.div_ceil(ALONG);
+        let of_windows = vec![Lanes16::ZERO; P::WIDTH * vectors];
         OpenUnits {
             latent,
             hidden,
             groups: [false; 2],
-            lists: std::array::from_fn(|_| vec![0; hidden + GROUP]),
-            counts: [0; GROUP],
-            d: of_lanes.clone(),
-            z: of_lanes.clone(),
-            dz: of_lanes,
-            sums: [sums.clone(), sums],
+            lists: vec![0; P::WIDTH * (hidden + EIGHT)],
+            ends: [0; MOST_WINDOWS],
+            d: of_windows.clone(),
+            z: of_windows.clone(),
+            dz: of_windows,
+            sums: vec![Lanes16::ZERO; P::WIDTH / GROUP * hidden * vectors],
             pulled: vec![P::ZERO; latent],
         }
     }
@@ -129,19 +140,15 @@ impl<P: Lanes> OpenUnits<P> {
         self.groups[..P::WIDTH / GROUP].iter().all(|&alone| alone)
     }
 
-    /// Whether a group goes through open units alone.
-    pub(crate) fn alone(&self, group: usize) -> bool {
-        self.groups[group]
-    }
-
     /// Puts G, L × M, into the given place of the groups that went through open units alone.
     pub(crate) fn put_sums(&self, place: &Range<usize>, groups: &mut Groups<'_>) {
-        let vectors = self.latent.div_ceil(GROUP);
-        let all = groups.0.iter_mut().zip(&self.sums).zip(self.groups);
+        let vectors = self.latent.div_ceil(ALONG);
+        let sums = self.sums.chunks_exact(self.hidden * vectors);
+        let all = groups.0.iter_mut().zip(sums).zip(self.groups);
         for ((to, sums), _) in all.filter(|(_, alone)| *alone) {
             let rows = to[place.clone()].chunks_exact_mut(self.latent);
             for (to, row) in rows.zip(sums.chunks_exact(vectors)) {
-                for (to, sums) in to.chunks_mut(GROUP).zip(row) {
+                for (to, sums) in to.chunks_mut(ALONG).zip(row) {
                     to.copy_from_slice(&sums.lanes()[..to.len()]);
                 }
             }
@@ -167,148 +174,154 @@ impl<P: Lanes> OpenUnits<P> {
             for value in values {
                 let mask = is_open(value.load(simd));
                 for (group, open) in open.iter_mut().enumerate() {
-                    *open += of_group::<P>(mask, group).count_ones() as usize;
+                    *open += (mask & group_mask::<P>(group)).count_ones() as usize;
                 }
             }
         }
         for (group, open) in open.into_iter().enumerate().take(P::WIDTH / GROUP) {
             self.groups[group] = (open as f64) < FEW * of as f64;
-            self.sums[group].fill(Lanes8::ZERO);
         }
+        self.sums.fill(Lanes16::ZERO);
     }
 
-    /// One step back for a group: its lanes of dz, and what it adds to G, from z, the units' values and d.
+    /// One step back for the groups that go through open units alone: their lanes of dz, and what they add to G, from z,
+    /// the units' values and d.
     pub(crate) fn pull_back<S: Simd>(
         &mut self,
         simd: S,
-        group: usize,
-        (z, values, d): (&[P], &[P::Units], &[P]),
-        weights: (&UnitRows, &UnitRows),
+        at: (&[P], &[P::Units], &[P]),
+        weights: (&WeightRows, &WeightRows),
         is_open: impl Fn(UnitVector<P, S>) -> u64,
     ) {
         simd.vectorize(
             #[inline(always)]
-            || {
-                self.list(simd, group, values, is_open);
-                transpose(z, group, &mut self.z);
-                transpose(d, group, &mut self.d);
-                match self.latent.div_ceil(GROUP) {
-                    1 => self.pull_lanes::<S, 1>(simd, group, weights),
-                    2 => self.pull_lanes::<S, 2>(simd, group, weights),
-                    3 => self.pull_lanes::<S, 3>(simd, group, weights),
-                    _ => self.pull_lanes::<S, 4>(simd, group, weights),
-                }
-                transpose_back(&self.dz, group, &mut self.pulled);
+            || match self.latent.div_ceil(ALONG) {
+                1 => self.pull::<S, 1>(simd, at, weights, is_open),
+                _ => self.pull::<S, 2>(simd, at, weights, is_open),
             },
         );
     }
 
-    /// Lists the open units of each lane.
+    /// The same with C vectors along the latent states.
+    #[inline(always)]
+    fn pull<S: Simd, const C: usize>(
+        &mut self,
+        simd: S,
+        (z, values, d): (&[P], &[P::Units], &[P]),
+        weights: (&WeightRows, &WeightRows),
+        is_open: impl Fn(UnitVector<P, S>) -> u64,
+    ) {
+        transpose::<P, C>(z, &mut self.z);
+        transpose::<P, C>(d, &mut self.d);
+        self.list(simd, values, is_open);
+        let groups = self.groups;
+        for group in (0..P::WIDTH / GROUP).filter(|&group| groups[group]) {
+            for window in group * GROUP..(group + 1) * GROUP {
+                self.pull_window::<S, C>(simd, window, weights);
+            }
+            transpose_back::<P, C>(&self.dz, group, &mut self.pulled);
+        }
+    }
+
+    /// Where the list of a window begins.
+    #[inline(always)]
+    fn begin(&self, window: usize) -> usize {
+        window * (self.hidden + EIGHT)
+    }
+
+    /// Lists the open units of each window.
     #[inline(always)]
     fn list<S: Simd>(
         &mut self,
         simd: S,
-        group: usize,
         values: &[P::Units],
         is_open: impl Fn(UnitVector<P, S>) -> u64,
     ) {
-        self.counts = [0; GROUP];
-        for (i, values) in values.chunks(GROUP / P::ABREAST).enumerate() {
-            let mut masks = 0;
-            for (r, value) in values.iter().enumerate() {
-                let mask = of_group::<P>(is_open(value.load(simd)), group);
-                masks |= mask << (P::ABREAST * GROUP * r);
-            }
-            let by_lane = match P::ABREAST {
-                1 => transposed_bits(masks),
-                _ => transposed_pairs(masks),
-            };
-            let first = (GROUP * i) as u32;
-            for (lane, mask) in by_lane.to_le_bytes().into_iter().enumerate() {
-                self.append(lane, first, mask);
-            }
+        let mut lists = Lists {
+            ends: std::array::from_fn(|window| self.begin(window)),
+            units: &mut self.lists,
+        };
+        let registers = EIGHT / P::ABREAST;
+        let mut eights = values.chunks_exact(registers);
+        let mut first = 0;
+        for values in eights.by_ref() {
+            lists.append::<S, P>(simd, first, masks::<S, P>(simd, values, &is_open));
+            first += EIGHT as u32;
         }
+        lists.append::<S, P>(
+            simd,
+            first,
+            masks::<S, P>(simd, eights.remainder(), is_open),
+        );
+        self.ends = lists.ends;
     }
 
-    /// Appends the units from `first` on whose bits are set to a lane's list: without a branch, which would be guessed
-    /// wrong half of the time.
+    /// Goes through the list of a window, with C vectors along the latent states.
     #[inline(always)]
-    fn append(&mut self, lane: usize, first: u32, mask: u8) {
-        let count = self.counts[lane];
-        let places = self.lists[lane][count..].first_chunk_mut::<GROUP>();
-        let places = places.expect("lists have room for eight more");
-        for (place, bit) in places.iter_mut().zip(BITS[usize::from(mask)]) {
-            *place = first + bit;
-        }
-        self.counts[lane] = count + mask.count_ones() as usize;
-    }
-
-    /// Goes through the lists, with C vectors along the latent states.
-    #[inline(always)]
-    fn pull_lanes<S: Simd, const C: usize>(
+    fn pull_window<S: Simd, const C: usize>(
         &mut self,
         simd: S,
-        group: usize,
-        (input, output): (&UnitRows, &UnitRows),
+        window: usize,
+        (input, output): (&WeightRows, &WeightRows),
     ) {
-        let (input, output) = (
-            input.rows.as_chunks::<C>().0,
-            output.rows.as_chunks::<C>().0,
-        );
-        let sums = self.sums[group].as_chunks_mut::<C>().0;
-        let (z, d) = (self.z.as_chunks::<C>().0, self.d.as_chunks::<C>().0);
-        let lanes = z.iter().zip(d).zip(self.dz.as_chunks_mut::<C>().0);
-        let lists = self.lists.iter().zip(self.counts);
-        for (((z, d), dz), (list, count)) in lanes.zip(lists) {
-            let (z, d) = (load(simd, z), load(simd, d));
-            let mut pulled = [f32x8::splat(simd, 0.0); C];
-            for &l in &list[..count] {
-                let l = l as usize;
-                let q = f32x8::splat(simd, dot(simd, &input[l], &d));
-                for c in 0..C {
-                    pulled[c] = q.mul_add(output[l][c].load(simd), pulled[c]);
-                    let sum = &mut sums[l][c];
-                    sum.store(q.mul_add(z[c], sum.load(simd)));
-                }
-            }
+        let (input, _) = input.rows.as_chunks::<C>();
+        let (output, _) = output.rows.as_chunks::<C>();
+        let list = &self.lists[self.begin(window)..self.ends[window]];
+        let (sums, _) = self.sums.as_chunks_mut::<C>();
+        let sums = &mut sums[window / GROUP * self.hidden..][..self.hidden];
+        let z = load(simd, &self.z.as_chunks::<C>().0[window]);
+        let d = &self.d.as_chunks::<C>().0[window];
+        let mut dz = [f32x16::splat(simd, 0.0); C];
+        for &l in list {
+            let l = l as usize;
+            let q = f32x16::splat(simd, dot(simd, &input[l], d));
             for c in 0..C {
-                dz[c].store(pulled[c]);
+                dz[c] = q.mul_add(output[l][c].load(simd), dz[c]);
+                sums[l][c].store(q.mul_add(z[c], sums[l][c].load(simd)));
             }
+        }
+        for (to, &dz) in self.dz.as_chunks_mut::<C>().0[window].iter_mut().zip(&dz) {
+            to.store(dz);
         }
     }
 }
 
-/// The set bits of every byte, lowest first; what stands behind them does not count.
-const BITS: [[u32; GROUP]; 256] = bits();
-
-const fn bits() -> [[u32; GROUP]; 256] {
-    let mut table = [[0; GROUP]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut count) = (0, 0);
-        while bit < GROUP {
-            if byte >> bit & 1 == 1 {
-                table[byte][count] = bit as u32;
-                count += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-}
-
-/// Of a register's mask, the bits of a group of windows; those of two units abreast are one group.
+/// The bits of a group of windows in a register's mask; those of two units abreast are one group.
 #[inline(always)]
-fn of_group<P: Lanes>(mask: u64, group: usize) -> u64 {
-    match (P::ABREAST, group) {
-        (1, _) => mask >> (GROUP * group) & 0xFF,
-        (_, 0) => mask,
-        _ => 0,
+fn group_mask<P: Lanes>(group: usize) -> u64 {
+    let lanes = P::ABREAST * GROUP;
+    match group < P::WIDTH / GROUP {
+        true => ((1 << lanes) - 1) << (lanes * group),
+        false => 0,
+    }
+}
+
+/// Of eight units or fewer, a byte a window of each group with a bit a unit that is set where it is open.
+#[inline(always)]
+fn masks<S: Simd, P: Lanes>(
+    simd: S,
+    values: &[P::Units],
+    is_open: impl Fn(UnitVector<P, S>) -> u64,
+) -> [u64; 2] {
+    let mut masks = [0; 2];
+    for (r, value) in values.iter().enumerate() {
+        let mask = is_open(value.load(simd));
+        match P::ABREAST {
+            1 => {
+                masks[0] |= (mask & 0xFF) << (GROUP * r);
+                masks[1] |= mask >> GROUP << (GROUP * r);
+            }
+            _ => masks[0] |= mask << (2 * GROUP * r),
+        }
+    }
+    match P::ABREAST {
+        1 => masks.map(transposed_bits),
+        _ => [transposed_pairs(masks[0]), 0],
     }
 }
 
 /// Bit i of byte j becomes bit j of byte i: blocks of 1, 2 and 4 bits change places across the diagonal.
+#[inline(always)]
 fn transposed_bits(x: u64) -> u64 {
     exchange(
         x,
@@ -322,6 +335,7 @@ fn transposed_bits(x: u64) -> u64 {
 
 /// Pair i of word j, of sixteen bits each, becomes pair j of byte i. Of the six bits of a place, two for the word, three
 /// for the pair and one within it, the first two go behind the next three by four exchanges.
+#[inline(always)]
 fn transposed_pairs(x: u64) -> u64 {
     exchange(
         x,
@@ -343,44 +357,101 @@ fn exchange<const N: usize>(x: u64, exchanges: [(u32, u64); N]) -> u64 {
     })
 }
 
+/// The open units of each window.
+struct Lists<'a> {
+    units: &'a mut [u32],
+    ends: [usize; MOST_WINDOWS],
+}
+
+impl Lists<'_> {
+    /// Appends to every window's list the numbers of the bits that are set in its byte, counted from `first` on: without
+    /// a branch, which would be guessed wrong half of the time.
+    #[inline(always)]
+    fn append<S: Simd, P: Lanes>(&mut self, simd: S, first: u32, masks: [u64; 2]) {
+        let first = u32x8::splat(simd, first);
+        for (group, masks) in masks.iter().enumerate().take(P::WIDTH / GROUP) {
+            for (window, bits) in masks.to_le_bytes().into_iter().enumerate() {
+                let end = &mut self.ends[group * GROUP + window];
+                let units = self.units[*end..].first_chunk_mut::<EIGHT>();
+                let units = units.expect("lists have room for eight more");
+                let numbers = u32x8::load_array_ref(simd, &BITS[usize::from(bits)]);
+                (numbers + first).store_array(units);
+                *end += bits.count_ones() as usize;
+            }
+        }
+    }
+}
+
+/// The set bits of every byte, lowest first; what stands behind them does not count.
+static BITS: [[u32; EIGHT]; 256] = bits();
+
+const fn bits() -> [[u32; EIGHT]; 256] {
+    let mut table = [[0; EIGHT]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < EIGHT {
+            if byte >> bit & 1 == 1 {
+                table[byte][count] = bit as u32;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+}
+
 #[inline(always)]
-fn load<S: Simd, const C: usize>(simd: S, row: &[Lanes8; C]) -> [f32x8<S>; C] {
+fn load<S: Simd, const C: usize>(simd: S, row: &[Lanes16; C]) -> [f32x16<S>; C] {
     std::array::from_fn(
         #[inline(always)]
         |c| row[c].load(simd),
     )
 }
 
-/// Σ w x along the vectors of a row.
+/// Σ w x along the vectors of a row, by groups of eight.
 #[inline(always)]
-fn dot<S: Simd, const C: usize>(simd: S, w: &[Lanes8; C], x: &[f32x8<S>; C]) -> f32 {
-    let mut products = w[0].load(simd) * x[0];
-    for c in 1..C {
-        products = w[c].load(simd).mul_add(x[c], products);
+fn dot<S: Simd, const C: usize>(simd: S, w: &[Lanes16; C], x: &[Lanes16; C]) -> f32 {
+    let pairs = w.iter().zip(x).flat_map(|(w, x)| groups(w).zip(groups(x)));
+    let mut products = None;
+    for (w, x) in pairs {
+        let (w, x) = (
+            f32x8::load_array_ref(simd, w),
+            f32x8::load_array_ref(simd, x),
+        );
+        products = Some(match products {
+            None => w * x,
+            Some(sum) => w.mul_add(x, sum),
+        });
     }
-    sum(products)
+    sum(products.expect("rows are not empty"))
 }
 
-/// From features of lanes to lanes of features.
 #[inline(always)]
-fn transpose<P: Lanes>(features: &[P], group: usize, lanes: &mut [Lanes8]) {
-    let vectors = lanes.len() / GROUP;
+fn groups(lanes: &Lanes16) -> impl Iterator<Item = &[f32; GROUP]> {
+    lanes.lanes().as_chunks::<GROUP>().0.iter()
+}
+
+/// From features of windows to windows of features.
+#[inline(always)]
+fn transpose<P: Lanes, const C: usize>(features: &[P], windows: &mut [Lanes16]) {
+    let (windows, _) = windows.as_chunks_mut::<C>();
     for (m, feature) in features.iter().enumerate() {
-        let values = &feature.lanes()[group * GROUP..][..GROUP];
-        for (lane, &value) in values.iter().enumerate() {
-            lanes[lane * vectors + m / GROUP].lanes_mut()[m % GROUP] = value;
+        for (window, &value) in windows.iter_mut().zip(feature.lanes()) {
+            window[m / ALONG].lanes_mut()[m % ALONG] = value;
         }
     }
 }
 
-/// From lanes of features to features of lanes.
+/// From windows of features to features of a group of windows.
 #[inline(always)]
-fn transpose_back<P: Lanes>(lanes: &[Lanes8], group: usize, features: &mut [P]) {
-    let vectors = lanes.len() / GROUP;
+fn transpose_back<P: Lanes, const C: usize>(windows: &[Lanes16], group: usize, features: &mut [P]) {
+    let windows = &windows.as_chunks::<C>().0[group * GROUP..][..GROUP];
     for (m, feature) in features.iter_mut().enumerate() {
         let values = &mut feature.lanes_mut()[group * GROUP..][..GROUP];
-        for (lane, value) in values.iter_mut().enumerate() {
-            *value = lanes[lane * vectors + m / GROUP].lanes()[m % GROUP];
+        for (value, window) in values.iter_mut().zip(windows) {
+            *value = window[m / ALONG].lanes()[m % ALONG];
         }
     }
 }
@@ -391,107 +462,133 @@ mod tests {
 
     use super::*;
     use crate::rng::{Rng, Stream};
-    use crate::simd::{Isa, Task, dispatch};
+    use crate::simd::{Isa, Lanes8, Paired8, Task, dispatch};
 
-    const LATENT: usize = 11;
-    const HIDDEN: usize = 21;
+    /// Latent states and units that do and do not fill vectors, bytes and pairs.
+    const SIZES: [(usize, usize); 4] = [(7, 1), (11, 21), (16, 64), (20, 101)];
 
     #[test]
     fn rows_of_units_are_the_same_by_rows_and_by_columns() {
-        let number = |l: usize, m: usize| (100 * l + m) as f32;
-        let by_rows: Vec<f32> = (0..HIDDEN * LATENT)
-            .map(|i| number(i / LATENT, i % LATENT))
-            .collect();
-        let by_columns: Vec<f32> = (0..HIDDEN * LATENT)
-            .map(|i| number(i % HIDDEN, i / HIDDEN))
-            .collect();
-        let mut units = [UnitRows::new(LATENT, HIDDEN), UnitRows::new(LATENT, HIDDEN)];
-        units[0].fill_rows(&by_rows);
-        units[1].fill_columns(&by_columns);
-        for units in &units {
-            for l in 0..HIDDEN {
+        for (latent, hidden) in SIZES {
+            let number = |l: usize, m: usize| (100 * l + m) as f32;
+            let by_rows: Vec<f32> = (0..hidden * latent)
+                .map(|i| number(i / latent, i % latent))
+                .collect();
+            let by_columns: Vec<f32> = (0..hidden * latent)
+                .map(|i| number(i % hidden, i / hidden))
+                .collect();
+            let blank = WeightRows::new(latent, hidden);
+            let mut units = [blank.clone(), blank];
+            units[0].fill_rows(&by_rows);
+            units[1].fill_columns(&by_columns);
+            for (units, l) in units.iter().flat_map(|u| (0..hidden).map(move |l| (u, l))) {
                 let row = units.of(l).iter().flat_map(Lanes::lanes);
-                let expected: Vec<f32> = (0..LATENT).map(|m| number(l, m)).collect();
-                assert!(row.take(LATENT).eq(&expected), "{l}");
+                let expected: Vec<f32> = (0..latent).map(|m| number(l, m)).collect();
+                assert!(row.take(latent).eq(&expected), "{l}");
             }
         }
     }
 
     /// z, units' values, d, then weights in and out.
-    struct Pull<'a> {
-        open: &'a mut OpenUnits<Lanes8>,
-        z: &'a [Lanes8],
-        values: &'a [Lanes8],
-        d: &'a [Lanes8],
-        weights: (&'a UnitRows, &'a UnitRows),
+    struct Pull<'a, P: Lanes> {
+        open: &'a mut OpenUnits<P>,
+        z: &'a [P],
+        values: &'a [P::Units],
+        d: &'a [P],
+        weights: (&'a WeightRows, &'a WeightRows),
     }
 
-    impl Task for Pull<'_> {
+    impl<P: Lanes> Task for Pull<'_, P> {
         type Output = ();
 
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) {
-            let is_open = |v: f32x8<S>| v.simd_gt(f32x8::splat(simd, 0.5)).to_bitmask();
+            let half = <UnitVector<P, S>>::splat(simd, 0.5);
+            let is_open = |v: UnitVector<P, S>| v.simd_gt(half).to_bitmask();
             self.open.start(simd, [self.values].into_iter(), is_open);
             let at = (self.z, self.values, self.d);
-            self.open.pull_back(simd, 0, at, self.weights, is_open);
+            self.open.pull_back(simd, at, self.weights, is_open);
         }
     }
 
-    fn numbers(rng: &mut Rng, count: usize) -> Vec<Lanes8> {
-        let mut numbers = vec![Lanes8::ZERO; count];
-        for lanes in &mut numbers {
-            lanes.lanes_mut().fill_with(|| rng.normal() as f32);
-        }
-        numbers
+    /// Features of windows on lanes.
+    fn lanes<P: Lanes>(features: &[Vec<f32>]) -> Vec<P> {
+        let lanes = |feature: &Vec<f32>| {
+            let mut lanes = P::ZERO;
+            lanes.lanes_mut().copy_from_slice(&feature[..P::WIDTH]);
+            lanes
+        };
+        features.iter().map(lanes).collect()
+    }
+
+    /// Units of windows in registers.
+    fn registers<P: Lanes>(units: &[Vec<f32>]) -> Vec<P::Units> {
+        let register = |abreast: &[Vec<f32>]| {
+            let mut register = P::Units::ZERO;
+            for (lane, value) in register.lanes_mut().iter_mut().enumerate() {
+                let unit = abreast.get(lane % P::ABREAST);
+                *value = unit.map_or(0.0, |unit| unit[lane / P::ABREAST]);
+            }
+            register
+        };
+        units.chunks(P::ABREAST).map(register).collect()
     }
 
     /// A tenth of the units are open: of N(0, 1) those above 1.28, here shifted to 0.5.
-    #[test]
-    fn open_units_are_pulled_back_as_all_are() {
-        for isa in Isa::available() {
-            let mut rng = Rng::new(1, Stream::Parameters);
-            let (z, d) = (numbers(&mut rng, LATENT), numbers(&mut rng, LATENT));
-            let mut values = numbers(&mut rng, HIDDEN);
-            let all = values.iter_mut().flat_map(Lanes::lanes_mut);
-            all.for_each(|v| *v -= 0.78);
-            let entries: Vec<[f32; LATENT]> = (0..2 * HIDDEN)
-                .map(|_| std::array::from_fn(|_| rng.normal() as f32))
-                .collect();
-            let mut w1 = UnitRows::new(LATENT, HIDDEN);
-            let mut w2 = w1.clone();
-            let rows = entries.as_flattened();
-            w1.fill_rows(&rows[..HIDDEN * LATENT]);
-            w2.fill_rows(&rows[HIDDEN * LATENT..]);
-            let mut open = OpenUnits::new(LATENT, HIDDEN);
-            let pull = Pull {
-                open: &mut open,
-                z: &z,
-                values: &values,
-                d: &d,
-                weights: (&w1, &w2),
-            };
-            dispatch::<Lanes8, _>(isa, pull);
-            assert!(open.any() && open.all() && open.alone(0));
-            let mut sums = vec![0.0; HIDDEN * LATENT];
-            let mut dz = [[0.0; GROUP]; LATENT];
-            for (l, lane) in (0..HIDDEN).flat_map(|l| (0..GROUP).map(move |lane| (l, lane))) {
-                if values[l].lanes()[lane] > 0.5 {
-                    let of = |v: &[Lanes8], m: usize| v[m].lanes()[lane];
-                    let q: f32 = (0..LATENT).map(|m| entries[l][m] * of(&d, m)).sum();
-                    for m in 0..LATENT {
-                        dz[m][lane] += q * entries[HIDDEN + l][m];
-                        sums[l * LATENT + m] += q * of(&z, m);
-                    }
+    fn pulls_back_as_all_are<P: Lanes>(isa: Isa, (latent, hidden): (usize, usize)) {
+        let mut rng = Rng::new(1, Stream::Parameters);
+        let mut numbers = |rows: usize, columns: usize, mean: f64| -> Vec<Vec<f32>> {
+            let mut row = || (0..columns).map(|_| (rng.normal() + mean) as f32).collect();
+            (0..rows).map(|_| row()).collect()
+        };
+        let [z, d] = [(); 2].map(|()| numbers(latent, MOST_WINDOWS, 0.0));
+        let values = numbers(hidden, MOST_WINDOWS, -0.78);
+        let [w1, w2] = [(); 2].map(|()| numbers(hidden, latent, 0.0));
+        let rows = [&w1, &w2].map(|w| {
+            let mut rows = WeightRows::new(latent, hidden);
+            rows.fill_rows(&w.concat());
+            rows
+        });
+        let mut open = OpenUnits::new(latent, hidden);
+        let pull = Pull::<P> {
+            open: &mut open,
+            z: &lanes(&z),
+            values: &registers::<P>(&values),
+            d: &lanes(&d),
+            weights: (&rows[0], &rows[1]),
+        };
+        dispatch::<P, _>(isa, pull);
+        assert!(open.any() && open.all());
+        let mut sums = vec![vec![0.0; hidden * latent]; P::WIDTH / GROUP];
+        let mut dz = vec![vec![0.0; P::WIDTH]; latent];
+        for (l, window) in (0..hidden).flat_map(|l| (0..P::WIDTH).map(move |w| (l, w))) {
+            if values[l][window] > 0.5 {
+                let q: f32 = (0..latent).map(|m| w1[l][m] * d[m][window]).sum();
+                for m in 0..latent {
+                    dz[m][window] += q * w2[l][m];
+                    sums[window / GROUP][l * latent + m] += q * z[m][window];
                 }
             }
-            let mut found = [vec![0.0; HIDDEN * LATENT], vec![]];
-            open.put_sums(&(0..HIDDEN * LATENT), &mut Groups(&mut found));
-            // Sums of eleven products of order one, over at most ten units: a hundred roundings of 6e-8.
-            let close = |a: f32, b: f32| (a - b).abs() < 1e-5 * (1.0 + b.abs());
-            assert!(found[0].iter().zip(&sums).all(|(&a, &b)| close(a, b)));
-            for (pulled, dz) in open.pulled().iter().zip(dz) {
-                assert!(pulled.lanes().iter().zip(dz).all(|(&a, b)| close(a, b)));
+        }
+        let mut found = vec![vec![0.0; hidden * latent]; P::WIDTH / GROUP];
+        open.put_sums(&(0..hidden * latent), &mut Groups(&mut found));
+        // Sums of at most twenty products of order one, over some ten units: two hundred roundings of 6e-8.
+        let close = |a: f32, b: f32| (a - b).abs() < 1.2e-5 * (1.0 + b.abs());
+        let all_close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(&a, &b)| close(a, b));
+        assert!(found.iter().zip(&sums).all(|(a, b)| all_close(a, b)));
+        let pulled = open.pulled().iter();
+        assert!(pulled.zip(&dz).all(|(a, b)| all_close(a.lanes(), b)));
+    }
+
+    #[test]
+    fn open_units_are_pulled_back_as_all_are() {
+        for (isa, sizes) in Isa::available().flat_map(|isa| SIZES.map(|sizes| (isa, sizes))) {
+            match isa {
+                Isa::Avx512 => {
+                    pulls_back_as_all_are::<Lanes16>(isa, sizes);
+                    pulls_back_as_all_are::<Paired8>(isa, sizes);
+                }
+                _ => pulls_back_as_all_are::<Lanes8>(isa, sizes),
             }
         }
     }

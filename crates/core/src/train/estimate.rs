@@ -11,8 +11,8 @@ use crate::kernel::{Factors, Kernel, Units};
 use crate::map::Dims;
 use crate::observation::ObservationLanes;
 use crate::simd::{
-    Change, LaneMatrices, Lanes, Select, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm, Task,
-    UnitRows,
+    Change, LaneMatrices, Lanes, Lanes8, Select, Simd, SimdBase, SimdFloat, SimdMask, SpectralNorm,
+    Task, UnitRows,
 };
 
 use super::sweep::Sweep;
@@ -31,7 +31,7 @@ pub(super) struct Estimation<P> {
     /// What each lane's units change their slopes by, with room for all.
     changes: Vec<Vec<Change>>,
     /// Rows d_u of the factors.
-    directions: UnitRows,
+    directions: UnitRows<Lanes8>,
     /// J lane by lane, where it follows changes.
     matrices: LaneMatrices,
     /// J, M × M.
