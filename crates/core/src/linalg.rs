@@ -6,7 +6,7 @@ pub mod function;
 use complex::Complex;
 use faer::MatRef;
 
-use crate::simd::{Isa, Lanes8, Simd, Task, dispatch};
+use crate::simd::{Isa, Simd, Task, dispatch_widest};
 
 /// Singular values of an n × m matrix, descending.
 ///
@@ -149,7 +149,7 @@ pub fn multiply(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize), c: &mut 
     let product = Product { a, b, k, m, c };
     match n * k * m {
         0..WORTH_DISPATCHING => product.add_up(),
-        _ => dispatch::<Lanes8, _>(Isa::detect(), product),
+        _ => dispatch_widest(Isa::detect(), product),
     }
 }
 

@@ -355,10 +355,15 @@ fn the_number_of_threads_does_not_change_a_bit() {
     }
 }
 
-/// Threads that have eight windows each sum up in another way than one that has sixteen: of few and of many states, of an
-/// even and an odd number of units, over windows of one and of several chunks.
+/// Instruction sets that round a product and its sum once.
+fn fused() -> impl Iterator<Item = Isa> {
+    Isa::available().filter(|&isa| isa >= Isa::Avx2)
+}
+
+/// Registers hold eight windows or sixteen, or units in pairs beside eight, as instruction set and threads have it: of few
+/// and of many states, of an even and an odd number of units, over windows of one and of several chunks.
 #[test]
-fn shared_batches_give_the_same_bits_for_all_sizes() {
+fn threads_and_wide_registers_change_no_bit_for_any_size() {
     let layers = [(1, 1), (1, 9), (2, 5), (3, 50), (4, 3), (5, 251), (6, 8)];
     let larger = [(7, 1), (9, 200), (16, 37), (17, 64), (20, 101), (33, 10)];
     for info in MODELS {
@@ -367,15 +372,21 @@ fn shared_batches_give_the_same_bits_for_all_sizes() {
             for batch in [5, 16, 17, 40] {
                 let kind = ObservationKind::Linear;
                 let mut situation = Situation::new(info, kind, sizes, batch, 60);
-                let mut gradient = |threads| {
+                let mut gradient = |isa, threads| {
+                    situation.plan.isa = isa;
                     situation.plan.threads = threads;
                     situation.gradient(&situation.starts)
                 };
-                assert!(
-                    gradient(1) == gradient(2),
-                    "{} with {latent} states, {hidden} units, {batch} windows",
-                    info.entry.id
-                );
+                let mut all = fused().flat_map(|isa| [(isa, 1), (isa, 2)]);
+                let first = all.next().map(|(isa, threads)| gradient(isa, threads));
+                for (isa, threads) in all {
+                    assert!(
+                        Some(gradient(isa, threads)) == first,
+                        "{} with {latent} states, {hidden} units, {batch} windows, {threads} threads, {}",
+                        info.entry.id,
+                        isa.name()
+                    );
+                }
             }
         }
     }
@@ -592,8 +603,9 @@ fn adaptive_forcing_and_averages_do_not_depend_on_threads_or_interruptions() {
             every: 2,
         });
         let model = Model::new(situation.architecture, situation.theta.clone());
-        let run = |threads: usize, from: train::State, stop_after: u64| {
+        let run = |(isa, threads): (Isa, usize), from: train::State, stop_after: u64| {
             let plan = Plan {
+                isa,
                 threads,
                 ..situation.plan.clone()
             };
@@ -616,7 +628,8 @@ fn adaptive_forcing_and_averages_do_not_depend_on_threads_or_interruptions() {
             (outcome, norms)
         };
         let start = || train::State::new(&model, &situation.plan);
-        let (whole, norms) = run(1, start(), 100);
+        let isa = Isa::detect();
+        let (whole, norms) = run((isa, 1), start(), 100);
         let state = whole.state();
         assert!(state.alpha < 1.0 && state.average != state.theta);
         // Estimates at updates 2, 4 and 6, in epochs of three.
@@ -625,10 +638,13 @@ fn adaptive_forcing_and_averages_do_not_depend_on_threads_or_interruptions() {
                 .iter()
                 .all(|(alpha, kappa)| *alpha == state.alpha || kappa.is_some())
         );
-        assert!(run(3, start(), 100).0 == whole, "{estimator:?}");
-        let (train::Outcome::Stopped(half), _) = run(2, start(), 1) else {
+        assert!(run((isa, 3), start(), 100).0 == whole, "{estimator:?}");
+        for other in fused() {
+            assert!(run((other, 1), start(), 100).0 == whole, "{estimator:?}");
+        }
+        let (train::Outcome::Stopped(half), _) = run((isa, 2), start(), 1) else {
             panic!("the watch stops it")
         };
-        assert!(run(1, half, 100).0 == whole, "{estimator:?}");
+        assert!(run((isa, 1), half, 100).0 == whole, "{estimator:?}");
     }
 }

@@ -184,9 +184,8 @@ impl Layer {
     }
 
     /// Takes W1 (M × L), W2 (L × M) and the bias.
-    pub(super) fn fill(&mut self, w1: &[f32], w2: &[f32], bias: impl Iterator<Item = f32>) {
-        let places = self.bias.iter_mut().zip(bias);
-        places.for_each(|(to, bias)| *to = bias);
+    pub(super) fn fill(&mut self, w1: &[f32], w2: &[f32], bias: &[f32]) {
+        self.bias[..self.hidden].copy_from_slice(bias);
         match &mut self.weights {
             Weights::Fused {
                 w2: w2_rows,
@@ -485,7 +484,7 @@ fn fused_back<S: Simd, P: Lanes, W: Weight>(
     );
 }
 
-/// [`fused`] for every M: U sums of one unit a register are as many as U/2 sums of two.
+/// [`fused`] for every M.
 #[inline(always)]
 fn fused_any<S: Simd, P: Lanes, W: Weight, Q>(
     simd: S,
@@ -497,26 +496,24 @@ fn fused_any<S: Simd, P: Lanes, W: Weight, Q>(
     ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
     let (weights, units) = ((input, output), (beside, units));
-    // Wide registers are many, and add up even and odd units by themselves.
-    match (dim, P::ABREAST, P::NEEDS_AVX512) {
-        (1, 1, _) => fused::<S, P, _, _, 1, 4>(simd, weights, x, units, start, act, ends),
-        (1, ..) => fused::<S, P, _, _, 1, 2>(simd, weights, x, units, start, act, ends),
-        (2, 1, true) => fused::<S, P, _, _, 2, 4>(simd, weights, x, units, start, act, ends),
-        (2, 1, false) => fused::<S, P, _, _, 2, 3>(simd, weights, x, units, start, act, ends),
-        (2, ..) => fused::<S, P, _, _, 2, 2>(simd, weights, x, units, start, act, ends),
-        (3, 1, true) => fused::<S, P, _, _, 3, 4>(simd, weights, x, units, start, act, ends),
-        (3, ..) => fused::<S, P, _, _, 3, 2>(simd, weights, x, units, start, act, ends),
-        (4, 1, true) => fused::<S, P, _, _, 4, 2>(simd, weights, x, units, start, act, ends),
-        (4, ..) => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
-        (5, 1, true) => fused::<S, P, _, _, 5, 2>(simd, weights, x, units, start, act, ends),
-        (5, ..) => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
-        (_, 1, true) => fused::<S, P, _, _, 6, 2>(simd, weights, x, units, start, act, ends),
+    match (dim, P::ABREAST) {
+        (1, 1) => fused::<S, P, _, _, 1, 2>(simd, weights, x, units, start, act, ends),
+        (2, 1) => fused::<S, P, _, _, 2, 2>(simd, weights, x, units, start, act, ends),
+        (3, 1) => fused::<S, P, _, _, 3, 2>(simd, weights, x, units, start, act, ends),
+        (4, 1) => fused::<S, P, _, _, 4, 2>(simd, weights, x, units, start, act, ends),
+        (5, 1) => fused::<S, P, _, _, 5, 2>(simd, weights, x, units, start, act, ends),
+        (_, 1) => fused::<S, P, _, _, 6, 2>(simd, weights, x, units, start, act, ends),
+        (1, _) => fused::<S, P, _, _, 1, 1>(simd, weights, x, units, start, act, ends),
+        (2, _) => fused::<S, P, _, _, 2, 1>(simd, weights, x, units, start, act, ends),
+        (3, _) => fused::<S, P, _, _, 3, 1>(simd, weights, x, units, start, act, ends),
+        (4, _) => fused::<S, P, _, _, 4, 1>(simd, weights, x, units, start, act, ends),
+        (5, _) => fused::<S, P, _, _, 5, 1>(simd, weights, x, units, start, act, ends),
         _ => fused::<S, P, _, _, 6, 1>(simd, weights, x, units, start, act, ends),
     }
 }
 
-/// The fused form for M = `M`, with `U` interleaved sums so that few of them do not wait for one another. Beside every
-/// register of units stands what it starts from or is gated by.
+/// The fused form for M = `M`. Units of even number and those of odd number are added up by themselves: in U = 2 sums, or in
+/// the lanes of one where they stand abreast. Beside every register of units stands what it starts from or is gated by.
 #[inline(always)]
 fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
     simd: S,
@@ -553,40 +550,24 @@ fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
             accumulate::<S, P, W, M>(simd, &output[u], value, &mut sums[u]);
         }
     }
-    for (u, (((input, output), beside), unit)) in input_rest
+    // At most one, of even number.
+    for (((input, output), beside), unit) in input_rest
         .iter()
         .zip(output_rest)
         .zip(beside_rest)
         .zip(unit_rest)
-        .enumerate()
     {
         let value = act(beside, weigh::<S, P, W, M>(simd, start(beside), input, &x));
         unit.store(value);
-        accumulate::<S, P, W, M>(simd, output, value, &mut sums[u]);
+        accumulate::<S, P, W, M>(simd, output, value, &mut sums[0]);
     }
     for m in 0..M {
-        (ends.emit)(m, P::narrow(total::<S, P, M, U>(&sums, m)));
+        let whole = match U {
+            1 => sums[0][m],
+            _ => sums[0][m] + sums[U - 1][m],
+        };
+        (ends.emit)(m, P::narrow(whole));
     }
-}
-
-/// The sum over U sums of registers. On wide ones, those of even and of odd units are added first; two units abreast are
-/// an even and an odd one.
-#[inline(always)]
-fn total<S: Simd, P: Lanes, const M: usize, const U: usize>(
-    sums: &[[UnitVector<P, S>; M]; U],
-    m: usize,
-) -> UnitVector<P, S> {
-    let apart = P::NEEDS_AVX512 && P::ABREAST == 1;
-    let (mut even, mut odd) = (sums[0][m], sums[usize::from(apart)][m]);
-    // A loop over all of them, not over a part, which would keep the sums in memory.
-    for (u, part) in sums.iter().enumerate() {
-        match (u > usize::from(apart), apart && u % 2 == 1) {
-            (true, true) => odd += part[m],
-            (true, false) => even += part[m],
-            _ => {}
-        }
-    }
-    if apart { even + odd } else { even }
 }
 
 /// start + Σ_m w_m x_m.

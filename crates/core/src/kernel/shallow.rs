@@ -55,11 +55,38 @@ pub(crate) struct Fold {
     bias: f32,
 }
 
-impl Fold {
+/// The folds of all units, part by part.
+#[derive(Debug, Clone)]
+struct Folds {
+    h2: Vec<f32>,
+    scale_in: Vec<f32>,
+    scale_out: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Folds {
+    fn new(hidden: usize) -> Folds {
+        Folds {
+            h2: vec![UNFOLDED.h2; hidden],
+            scale_in: vec![UNFOLDED.scale_in; hidden],
+            scale_out: vec![UNFOLDED.scale_out; hidden],
+            bias: vec![UNFOLDED.bias; hidden],
+        }
+    }
+
+    fn fill(&mut self, folds: impl Iterator<Item = Fold>) {
+        for (l, fold) in folds.enumerate() {
+            self.h2[l] = fold.h2;
+            self.scale_in[l] = fold.scale_in;
+            self.scale_out[l] = fold.scale_out;
+            self.bias[l] = fold.bias;
+        }
+    }
+
     /// Of an open unit: ±1 for clipped ones.
     #[inline(always)]
-    fn slope(self) -> f32 {
-        self.scale_in * self.scale_out
+    fn slope(&self, l: usize) -> f32 {
+        self.scale_in[l] * self.scale_out[l]
     }
 }
 
@@ -208,7 +235,7 @@ pub(crate) struct Shallow<U> {
     w1: Range<usize>,
     w2: Range<usize>,
     h2: Range<usize>,
-    folds: Vec<Fold>,
+    folds: Folds,
     /// W1 and W2 with the thresholds folded in.
     folded: [Vec<f32>; 2],
     unit: PhantomData<U>,
@@ -243,7 +270,7 @@ impl<U: Unit> Kernel for Shallow<U> {
             w1: layout.range("W1"),
             w2: layout.range("W2"),
             h2: layout.range("h2"),
-            folds: vec![UNFOLDED; dims.hidden],
+            folds: Folds::new(dims.hidden),
             folded: [
                 vec![0.0; dims.latent * dims.hidden],
                 vec![0.0; dims.latent * dims.hidden],
@@ -265,23 +292,20 @@ impl<U: Unit> Kernel for Shallow<U> {
         );
         self.linear.prepare(theta);
         let folds = &mut self.folds;
-        for (fold, &h2) in folds.iter_mut().zip(h2) {
-            *fold = U::fold(h2);
-        }
+        folds.fill(h2.iter().map(|&h2| U::fold(h2)));
         let [w1_folded, w2_folded] = &mut self.folded;
         let rows = w1_folded.chunks_exact_mut(hidden);
         for (to, w1) in rows.zip(w1.chunks_exact(hidden)) {
-            for ((to, w1), fold) in to.iter_mut().zip(w1).zip(&*folds) {
-                *to = w1 * fold.scale_out;
+            for ((to, w1), scale) in to.iter_mut().zip(w1).zip(&folds.scale_out) {
+                *to = w1 * scale;
             }
         }
         let rows = w2_folded.chunks_exact_mut(latent);
-        for ((to, w2), fold) in rows.zip(w2.chunks_exact(latent)).zip(&*folds) {
+        for ((to, w2), scale) in rows.zip(w2.chunks_exact(latent)).zip(&folds.scale_in) {
             let pairs = to.iter_mut().zip(w2);
-            pairs.for_each(|(to, w2)| *to = w2 * fold.scale_in);
+            pairs.for_each(|(to, w2)| *to = w2 * scale);
         }
-        let bias = folds.iter().map(|fold| fold.bias);
-        self.layer.fill(w1_folded, w2_folded, bias);
+        self.layer.fill(w1_folded, w2_folded, &folds.bias);
     }
 
     #[inline(always)]
@@ -386,7 +410,7 @@ impl<U: Unit> Kernel for Shallow<U> {
             slopes,
             #[inline(always)]
             |l, pre| {
-                let slope = P::Vector::splat(simd, self.folds[l].slope());
+                let slope = P::Vector::splat(simd, self.folds.slope(l));
                 U::gate(simd, U::value(simd, pre), slope)
             },
         );
@@ -477,16 +501,20 @@ impl<U: Unit> Kernel for Shallow<U> {
         let (w1, w2) = (&theta[self.w1.clone()], &theta[self.w2.clone()]);
         dh2.fill(0.0);
         for (w1, dw1) in w1.chunks_exact(hidden).zip(dw1.chunks_exact_mut(hidden)) {
-            let units = dh2.iter_mut().zip(&self.folds);
-            for ((w1, dw1), (dh2, fold)) in w1.iter().zip(dw1).zip(units) {
+            let units = dh2.iter_mut().zip(&self.folds.scale_out);
+            for ((w1, dw1), (dh2, scale)) in w1.iter().zip(dw1).zip(units) {
                 *dh2 += w1 * *dw1;
-                *dw1 *= fold.scale_out;
+                *dw1 *= scale;
             }
         }
         let mut l = 0;
         while l < hidden {
             let rows = (&w2[l * latent..], &mut dw2[l * latent..]);
-            let units = (&mut dh2[l..], &self.folds[l..]);
+            let units = (
+                &mut dh2[l..],
+                &self.folds.scale_in[l..],
+                &self.folds.h2[l..],
+            );
             l += match hidden - l {
                 ABREAST.. => unfold::<ABREAST>(rows, units, latent),
                 _ => unfold::<1>(rows, units, latent),
@@ -502,19 +530,19 @@ const ABREAST: usize = 8;
 #[inline(always)]
 fn unfold<const R: usize>(
     (w2, dw2): (&[f32], &mut [f32]),
-    (dh2, folds): (&mut [f32], &[Fold]),
+    (dh2, scale_in, h2): (&mut [f32], &[f32], &[f32]),
     latent: usize,
 ) -> usize {
     let mut inner = [0.0; R];
     for m in 0..latent {
         for r in 0..R {
-            let (i, scale) = (r * latent + m, folds[r].scale_in);
+            let (i, scale) = (r * latent + m, scale_in[r]);
             inner[r] += w2[i] * scale * dw2[i];
             dw2[i] *= scale;
         }
     }
     for (r, inner) in inner.iter().enumerate() {
-        dh2[r] -= inner / folds[r].h2;
+        dh2[r] -= inner / h2[r];
     }
     R
 }

@@ -1,8 +1,8 @@
 //! Products of a hidden layer on lanes: into its units, u = W x, and out of them, y = W u.
 //!
-//! Units stand in registers, one or two abreast ([`Lanes::ABREAST`]). Wide registers add up the units of even number and
-//! those of odd number by themselves, then both sums: with one unit a register in two sums, with two units abreast in
-//! the lanes of one sum. So the bits do not depend on how many windows share a register.
+//! Units stand in registers, one or two abreast ([`Lanes::ABREAST`]). The units of even number and those of odd number are
+//! added up by themselves, then both sums: with one unit a register in two sums, with two units abreast in the lanes of
+//! one. So the bits do not depend on how many windows share a register.
 //!
 //! Rows are taken in tiles whose sums stay in registers, enough of them to hide the latency of the multiply-add. A
 //! tile's weights stand together in the order in which they are used.
@@ -198,7 +198,7 @@ fn out<S: Simd, P: Lanes, const R: usize>(
         let sums = match (P::ABREAST, P::NEEDS_AVX512) {
             (2, _) => in_pairs::<S, P, R>(simd, pairs, u),
             (_, true) => alternating::<S, P, R>(simd, pairs, u),
-            _ => in_order::<S, P, R>(simd, pairs, u),
+            _ => in_succession::<S, P, R>(simd, pairs, u),
         };
         for (r, &sum) in sums.iter().enumerate() {
             if i * R + r < w.rows {
@@ -250,20 +250,26 @@ fn alternating<S: Simd, P: Lanes, const R: usize>(
     )
 }
 
-/// One unit a register, all in their order.
+/// The same where registers do not hold both sums: units of even number, then those of odd number.
 #[inline(always)]
-fn in_order<S: Simd, P: Lanes, const R: usize>(
+fn in_succession<S: Simd, P: Lanes, const R: usize>(
     simd: S,
     pairs: &[[[f32; 2]; R]],
     u: &[P::Units],
 ) -> [UnitVector<P, S>; R] {
-    let mut sums = [<UnitVector<P, S>>::splat(simd, 0.0); R];
-    for (pair, u) in pairs.iter().zip(u.chunks(2)) {
-        for (place, u) in u.iter().enumerate() {
-            add::<S, P, R>(simd, (pair, place), u, &mut sums);
+    let mut sums = [[<UnitVector<P, S>>::splat(simd, 0.0); R]; 2];
+    for (place, sums) in sums.iter_mut().enumerate() {
+        let mut own = *sums;
+        for (pair, u) in pairs.iter().zip(u.iter().skip(place).step_by(2)) {
+            add::<S, P, R>(simd, (pair, place), u, &mut own);
         }
+        *sums = own;
     }
-    sums
+    let [even, odd] = sums;
+    std::array::from_fn(
+        #[inline(always)]
+        |r| even[r] + odd[r],
+    )
 }
 
 /// sums_r += w_r u for one unit of a pair.
