@@ -3,9 +3,9 @@
 //! **The batch is the vector.** Windows stand side by side in the lanes of a vector register: one feature of 8 (or
 //! 16) windows is one `Lanes` value, and every buffer is `[step][feature][lanes]`. Weights are broadcast, so
 //! nothing is transposed inside the loops and no lane sees another. Lanes are summed only at the end, in groups of
-//! eight and in a fixed order, units in the order of [`hidden`]: the bits depend neither on how many windows share a
-//! register nor on how many threads share the groups, and are the same on all instruction sets that have fused
-//! multiply-adds.
+//! eight and in a fixed order; units of even and of odd number are added up by themselves. So the bits depend neither on
+//! how many windows share a register nor on how many threads share the groups, and are the same on all instruction sets
+//! that have fused multiply-adds.
 //!
 //! The instruction set is chosen at run time ([`Isa`]); this module and its children are the only ones that name
 //! the vector crate.

@@ -561,10 +561,10 @@ fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
         unit.store(value);
         accumulate::<S, P, W, M>(simd, output, value, &mut sums[0]);
     }
-    for m in 0..M {
+    for (m, &even) in sums[0].iter().enumerate() {
         let whole = match U {
-            1 => sums[0][m],
-            _ => sums[0][m] + sums[U - 1][m],
+            1 => even,
+            _ => even + sums[U - 1][m],
         };
         (ends.emit)(m, P::narrow(whole));
     }
