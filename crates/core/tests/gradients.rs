@@ -369,7 +369,7 @@ fn threads_and_wide_registers_change_no_bit_for_any_size() {
     for info in MODELS {
         for (latent, hidden) in layers.into_iter().chain(larger) {
             let sizes = (dims(latent, hidden, 1), latent);
-            for batch in [5, 16, 17, 40] {
+            for batch in [5, 9, 16, 17, 40, 49] {
                 let kind = ObservationKind::Linear;
                 let mut situation = Situation::new(info, kind, sizes, batch, 60);
                 let mut gradient = |isa, threads| {

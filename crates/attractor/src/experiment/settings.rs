@@ -258,7 +258,7 @@ pub static SETTINGS: &[Setting] = &[
         "isa",
         "auto",
         Domain::Choice(&["auto", "baseline", "avx2", "avx512"]),
-        "Instruction set; auto takes the best of this processor",
+        "Instruction set; auto takes the best of this processor, and avx2 and avx512 give the same result",
     ),
 ];
 

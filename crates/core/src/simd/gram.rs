@@ -1,7 +1,7 @@
 //! G = Σ_t d_t a_tᵀ over the steps of a window and the lanes of a vector: what weight gradients are made of.
 //!
 //! d has `short` features a step, a has `long`. Blocks of MR × LR entries are summed over all steps in registers,
-//! up to twelve at a time, or twice as many where there are twice as many registers, then over the lanes of each group.
+//! up to twelve at a time, or 25 where there are 32 registers, then over the lanes of each group.
 //! The long operand is the outer loop: its block stays in the first-level cache while the short one is walked.
 
 use std::marker::PhantomData;

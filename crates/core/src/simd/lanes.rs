@@ -41,7 +41,7 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// The sum over each group of lanes; the second is 0 where there is one group.
     fn group_sums<S: Simd>(v: Self::Vector<S>) -> [f32; 2];
 
-    /// Whether registers are wider than AVX2 has them.
+    /// Whether registers are wider than AVX2 has them; there are then 32 of them instead of 16.
     const NEEDS_AVX512: bool;
 
     /// Units of a layer that stand side by side in a register.

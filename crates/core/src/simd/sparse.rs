@@ -21,14 +21,14 @@ use super::{GROUP, Groups, Lanes, Lanes16, UnitVector};
 /// Latent states of a vector along them.
 const ALONG: usize = Lanes16::WIDTH;
 
-/// Most latent states.
+/// Most latent states of a layer whose open units are gone through alone: two vectors along them.
 pub(crate) const MOST_LATENT: usize = 2 * ALONG;
 
 /// Most windows side by side.
 const MOST_WINDOWS: usize = Lanes16::WIDTH;
 
-/// Units are looked at so many at a time.
-const EIGHT: usize = 8;
+/// Units that are listed at a time, a bit each in a byte.
+const LISTED: usize = 8;
 
 /// Groups with a smaller share of open units go through these alone: an open one costs about four times as much as one
 /// of a product.
@@ -118,7 +118,7 @@ impl<P: Lanes> OpenUnits<P> {
             latent,
             hidden,
             groups: [false; 2],
-            lists: vec![0; P::WIDTH * (hidden + EIGHT)],
+            lists: vec![0; P::WIDTH * (hidden + LISTED)],
             ends: [0; MOST_WINDOWS],
             d: of_windows.clone(),
             z: of_windows.clone(),
@@ -226,7 +226,7 @@ impl<P: Lanes> OpenUnits<P> {
     /// Where the list of a window begins.
     #[inline(always)]
     fn begin(&self, window: usize) -> usize {
-        window * (self.hidden + EIGHT)
+        window * (self.hidden + LISTED)
     }
 
     /// Lists the open units of each window.
@@ -241,12 +241,12 @@ impl<P: Lanes> OpenUnits<P> {
             ends: std::array::from_fn(|window| self.begin(window)),
             units: &mut self.lists,
         };
-        let registers = EIGHT / P::ABREAST;
+        let registers = LISTED / P::ABREAST;
         let mut eights = values.chunks_exact(registers);
         let mut first = 0;
         for values in eights.by_ref() {
             lists.append::<S, P>(simd, first, masks::<S, P>(simd, values, &is_open));
-            first += EIGHT as u32;
+            first += LISTED as u32;
         }
         lists.append::<S, P>(
             simd,
@@ -372,7 +372,7 @@ impl Lists<'_> {
         for (group, masks) in masks.iter().enumerate().take(P::WIDTH / GROUP) {
             for (window, bits) in masks.to_le_bytes().into_iter().enumerate() {
                 let end = &mut self.ends[group * GROUP + window];
-                let units = self.units[*end..].first_chunk_mut::<EIGHT>();
+                let units = self.units[*end..].first_chunk_mut::<LISTED>();
                 let units = units.expect("lists have room for eight more");
                 let numbers = u32x8::load_array_ref(simd, &BITS[usize::from(bits)]);
                 (numbers + first).store_array(units);
@@ -383,14 +383,14 @@ impl Lists<'_> {
 }
 
 /// The set bits of every byte, lowest first; what stands behind them does not count.
-static BITS: [[u32; EIGHT]; 256] = bits();
+static BITS: [[u32; LISTED]; 256] = bits();
 
-const fn bits() -> [[u32; EIGHT]; 256] {
-    let mut table = [[0; EIGHT]; 256];
+const fn bits() -> [[u32; LISTED]; 256] {
+    let mut table = [[0; LISTED]; 256];
     let mut byte = 0;
     while byte < 256 {
         let (mut bit, mut count) = (0, 0);
-        while bit < EIGHT {
+        while bit < LISTED {
             if byte >> bit & 1 == 1 {
                 table[byte][count] = bit as u32;
                 count += 1;
@@ -413,7 +413,7 @@ fn load<S: Simd, const C: usize>(simd: S, row: &[Lanes16; C]) -> [f32x16<S>; C] 
 /// Σ w x along the vectors of a row, by groups of eight.
 #[inline(always)]
 fn dot<S: Simd, const C: usize>(simd: S, w: &[Lanes16; C], x: &[Lanes16; C]) -> f32 {
-    let pairs = w.iter().zip(x).flat_map(|(w, x)| groups(w).zip(groups(x)));
+    let pairs = w.iter().zip(x).flat_map(|(w, x)| halves(w).zip(halves(x)));
     let mut products = None;
     for (w, x) in pairs {
         let (w, x) = (
@@ -429,7 +429,7 @@ fn dot<S: Simd, const C: usize>(simd: S, w: &[Lanes16; C], x: &[Lanes16; C]) -> 
 }
 
 #[inline(always)]
-fn groups(lanes: &Lanes16) -> impl Iterator<Item = &[f32; GROUP]> {
+fn halves(lanes: &Lanes16) -> impl Iterator<Item = &[f32; GROUP]> {
     lanes.lanes().as_chunks::<GROUP>().0.iter()
 }
 
@@ -578,6 +578,46 @@ mod tests {
         assert!(found.iter().zip(&sums).all(|(a, b)| all_close(a, b)));
         let pulled = open.pulled().iter();
         assert!(pulled.zip(&dz).all(|(a, b)| all_close(a.lanes(), b)));
+    }
+
+    /// Of sixteen windows, those of the second group have most units open: only the first group goes through open ones alone.
+    #[test]
+    fn a_group_leaves_the_other_alone() {
+        let (latent, hidden) = (11, 21);
+        let mut values = vec![vec![0.0; MOST_WINDOWS]; hidden];
+        values[3][2] = 1.0;
+        (values.iter_mut()).for_each(|unit| unit[GROUP..].fill(1.0));
+        let mut rows = WeightRows::new(latent, hidden);
+        rows.fill_rows(&vec![1.0; hidden * latent]);
+        let ones = lanes::<Lanes16>(&vec![vec![1.0; MOST_WINDOWS]; latent]);
+        for isa in Isa::available().filter(|&isa| isa == Isa::Avx512) {
+            let mut open = OpenUnits::new(latent, hidden);
+            let before = lanes::<Lanes16>(&vec![vec![7.0; MOST_WINDOWS]; latent]);
+            open.pulled().copy_from_slice(&before);
+            let pull = Pull::<Lanes16> {
+                open: &mut open,
+                z: &ones,
+                values: &registers::<Lanes16>(&values),
+                d: &ones,
+                weights: (&rows, &rows),
+            };
+            dispatch::<Lanes16, _>(isa, pull);
+            assert!(open.any() && !open.all());
+            // One open unit: q is the sum of eleven ones, and so is what it passes on.
+            let mut expected = [0.0; MOST_WINDOWS];
+            expected[2] = 11.0;
+            expected[GROUP..].fill(7.0);
+            assert!(
+                open.pulled()
+                    .iter()
+                    .all(|pulled| pulled.lanes() == expected)
+            );
+            let mut found = vec![vec![-1.0; hidden * latent]; 2];
+            open.put_sums(&(0..hidden * latent), &mut Groups(&mut found));
+            let of_unit = |i: usize| if i / latent == 3 { 11.0 } else { 0.0 };
+            assert!((0..hidden * latent).all(|i| found[0][i] == of_unit(i)));
+            assert!(found[1].iter().all(|&sum| sum == -1.0));
+        }
     }
 
     #[test]

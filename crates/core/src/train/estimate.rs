@@ -307,7 +307,9 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
             self.estimation.follow(simd, slopes);
             let counted = self.sweep.counted(t);
             for (lane, sequence) in sequences.iter_mut().enumerate() {
-                if counted.lanes()[lane] > 0.0 {
+                // Lanes beyond the batch have no weight.
+                let is_used = self.sweep.weight.lanes()[lane] > 0.0;
+                if is_used && counted.lanes()[lane] > 0.0 {
                     let entries = self.estimation.jac.iter();
                     sequence.extend(entries.map(|jac| f64::from(jac.lanes()[lane])));
                 }
