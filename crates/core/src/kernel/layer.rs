@@ -1,8 +1,9 @@
 //! A hidden layer on lanes:  y = Σ_l out_l act_l(b_l + in_l · x), for L units with M weights in and M weights out.
 //!
 //! One routine serves the forward step (in = rows of W2, out = columns of W1) and the pull-back (the two
-//! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by (for M = 6 and
-//! sixteen registers not all of x: two sums are kept for the same bits everywhere); where the layer is small, its weights stand in memory as whole vectors. For larger M it runs in two products with the units' values in
+//! exchanged). For M ≤ 6 it is fused: x and the sums stay in registers while the units stream by (of sixteen registers,
+//! for M = 6, not all of x: there are sums of even and of odd units, for the same bits everywhere); where the layer is
+//! small, its weights stand in memory as whole vectors. For larger M it runs in two products with the units' values in
 //! between, in the first-level cache. Units stand in registers one by one or in pairs ([`Lanes::ABREAST`]).
 
 use crate::simd::{
