@@ -21,7 +21,9 @@ use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::map::plrnn::Centring;
 use crate::map::shallow::Activation;
-use crate::simd::{Groups, Lanes, Lanes8, OpenUnits, Rows, Simd, Sums, gram, gram_whole, reduce};
+use crate::simd::{
+    Groups, Lanes, Lanes8, OpenUnits, Rows, Simd, Sums, Task, gram, gram_whole, reduce,
+};
 use crate::theta::Layout;
 
 /// Which kernel trains a map.
@@ -241,7 +243,7 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     }
 
     /// Takes θ, once an update.
-    fn prepare(&mut self, theta: &[f32]);
+    fn prepare<S: Simd>(&mut self, simd: S, theta: &[f32]);
 
     /// Emits every entry of F(z, s) at (z, s); g receives the units' values.
     fn step<S: Simd, P: Lanes>(
@@ -313,5 +315,36 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     );
 
     /// From the kernel's own coordinates to those of θ, in place, once an update.
-    fn finish(&self, theta: &[f32], dtheta: &mut [f32]);
+    fn finish<S: Simd>(&self, simd: S, theta: &[f32], dtheta: &mut [f32]);
+}
+
+/// [`Kernel::prepare`] with an instruction set.
+pub(crate) struct Prepare<'a, K> {
+    pub(crate) kernel: &'a mut K,
+    pub(crate) theta: &'a [f32],
+}
+
+impl<K: Kernel> Task for Prepare<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        self.kernel.prepare(simd, self.theta);
+    }
+}
+
+/// [`Kernel::finish`] with an instruction set.
+pub(crate) struct Finish<'a, K> {
+    pub(crate) kernel: &'a K,
+    pub(crate) theta: &'a [f32],
+    pub(crate) dtheta: &'a mut [f32],
+}
+
+impl<K: Kernel> Task for Finish<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        self.kernel.finish(simd, self.theta, self.dtheta);
+    }
 }

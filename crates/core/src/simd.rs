@@ -19,6 +19,7 @@ mod matrices;
 mod product;
 mod sparse;
 mod spectral;
+mod transpose;
 
 pub(crate) use abreast::Abreast;
 pub(crate) use eights::{EIGHT, Eights};
@@ -32,9 +33,10 @@ pub(crate) use matrices::{Change, LaneMatrices};
 pub(crate) use product::{Packed, multiply, multiply_many};
 pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows, WeightRows};
 pub(crate) use spectral::SpectralNorm;
+pub(crate) use transpose::{SQUARE, transpose, transposed};
 
 pub(crate) use fearless_simd::prelude::{Bytes, SimdBase, SimdFloat, SimdMask};
-pub(crate) use fearless_simd::{Select, Simd, f64x8, u64x8};
+pub(crate) use fearless_simd::{Select, Simd, f32x8, f64x8, u64x8};
 
 use fearless_simd::Level;
 

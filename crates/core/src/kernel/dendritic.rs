@@ -1,6 +1,14 @@
 //! Dendritic PLRNNs on lanes:  g_m = Σ_b α_b [φ(z_m − H_mb) − φ(z_m)], the second term only if clipped.
 //!
-//! Every basis has a row of z less its threshold; slopes and thresholds are broadcast.
+//! With the sums over the open bases, z_m > H_mb,
+//!
+//! ```text
+//! s_m = Σ_b α_b − 1[z_m > 0] Σ_all α_b  (the second term only if clipped)        t_m = Σ_b α_b H_mb
+//! ```
+//!
+//! g_m = s_m z_m − t_m and its slope is s_m: a basis costs a comparison and two additions. So do the gradients, which are
+//! sums of the cotangents c over the steps at which a basis is open: dH_mb = −α_b Σ c and
+//! dα_b = Σ_m (Σ c z − H_mb Σ c − Σ_all c φ(z)), the last term only if clipped.
 
 use std::ops::Range;
 
@@ -12,6 +20,9 @@ use crate::map::dendritic::Clipping;
 use crate::simd::{Groups, Lanes, Rows, Select, Simd, SimdBase, SimdFloat};
 use crate::theta::Layout;
 
+/// States, or bases, whose sums are added up side by side.
+const ABREAST: usize = 4;
+
 /// The kernel.
 pub(crate) struct Dendritic {
     clipping: Clipping,
@@ -20,6 +31,10 @@ pub(crate) struct Dendritic {
     square: Square,
     slopes: Vec<f32>,
     thresholds: Vec<f32>,
+    /// α_b H_mb.
+    products: Vec<f32>,
+    /// Σ α_b if clipped, 0 if not.
+    clipped_slope: f32,
     places: [Range<usize>; 2],
 }
 
@@ -39,25 +54,57 @@ impl Dendritic {
         }
     }
 
-    /// The derivative of what is subtracted.
+    /// Calls emit(m, s_m, t_m) for every state, some at a time, so that a sum does not wait for the addition before it.
     #[inline(always)]
-    fn floor_slope<S: Simd, V: SimdFloat<S, Element = f32>>(&self, simd: S, z: V) -> V {
-        let zero = V::splat(simd, 0.0);
-        match self.clipping {
-            Clipping::Off => zero,
-            Clipping::On => z.simd_gt(zero).select(V::splat(simd, 1.0), zero),
+    fn splines<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        z: &[P],
+        mut emit: impl FnMut(usize, P::Vector<S>, P::Vector<S>),
+    ) {
+        let whole = z.len() - z.len() % ABREAST;
+        for first in (0..whole).step_by(ABREAST) {
+            self.some_splines::<S, P, ABREAST>(simd, (first, z), &mut emit);
+        }
+        for m in whole..z.len() {
+            self.some_splines::<S, P, 1>(simd, (m, z), &mut emit);
         }
     }
 
-    /// The thresholds of state `m`.
+    /// The same for R states from `first` on.
     #[inline(always)]
-    fn thresholds_of(&self, m: usize) -> &[f32] {
-        &self.thresholds[m * self.bases..][..self.bases]
+    fn some_splines<S: Simd, P: Lanes, const R: usize>(
+        &self,
+        simd: S,
+        (first, z): (usize, &[P]),
+        emit: &mut impl FnMut(usize, P::Vector<S>, P::Vector<S>),
+    ) {
+        let (bases, zero) = (self.bases, P::Vector::splat(simd, 0.0));
+        let places = first * bases..(first + R) * bases;
+        let (thresholds, products) = (&self.thresholds[places.clone()], &self.products[places]);
+        let (mut at, mut s, mut t) = ([zero; R], [zero; R], [zero; R]);
+        for (at, z) in at.iter_mut().zip(&z[first..]) {
+            *at = z.load(simd);
+        }
+        for (b, &slope) in self.slopes.iter().enumerate() {
+            let slope = P::Vector::splat(simd, slope);
+            for r in 0..R {
+                let open = at[r].simd_gt(P::Vector::splat(simd, thresholds[r * bases + b]));
+                let product = P::Vector::splat(simd, products[r * bases + b]);
+                s[r] = open.select(s[r] + slope, s[r]);
+                t[r] = open.select(t[r] + product, t[r]);
+            }
+        }
+        let clipped = P::Vector::splat(simd, self.clipped_slope);
+        for r in 0..R {
+            let above = at[r].simd_gt(zero).select(clipped, zero);
+            emit(first + r, s[r] - above, t[r]);
+        }
     }
 
-    /// Adds some steps to the sums of one basis: Σ c (φ(z − h) − floor) and Σ c 1[z > h].
+    /// Adds some steps to the sums of R bases of state m from b on: Σ c and Σ c z where they are open.
     #[inline(always)]
-    fn accumulate_basis<S: Simd, P: Lanes>(
+    fn accumulate_bases<S: Simd, P: Lanes, const R: usize>(
         &self,
         simd: S,
         (z, c): (Rows<'_, P>, Rows<'_, P>),
@@ -65,35 +112,53 @@ impl Dendritic {
         sums: &mut [P],
     ) {
         let zero = P::Vector::splat(simd, 0.0);
-        let h = P::Vector::splat(simd, self.thresholds_of(m)[b]);
-        let (mut basis, mut open) = (sums[0].load(simd), sums[1].load(simd));
+        let thresholds = &self.thresholds[m * self.bases + b..];
+        let (mut h, mut sum, mut sum_z) = ([zero; R], [zero; R], [zero; R]);
+        for r in 0..R {
+            h[r] = P::Vector::splat(simd, thresholds[r]);
+            sum[r] = sums[2 * r].load(simd);
+            sum_z[r] = sums[2 * r + 1].load(simd);
+        }
         for (z, c) in z.feature(m).zip(c.feature(m)) {
             let (z, c) = (z.load(simd), c.load(simd));
-            basis = ((z - h).max(zero) - self.floor(simd, z)).mul_add(c, basis);
-            open += z.simd_gt(h).select(c, zero);
+            let cz = c * z;
+            for r in 0..R {
+                let open = z.simd_gt(h[r]);
+                sum[r] = open.select(sum[r] + c, sum[r]);
+                sum_z[r] = open.select(sum_z[r] + cz, sum_z[r]);
+            }
         }
-        sums[0].store(basis);
-        sums[1].store(open);
+        for r in 0..R {
+            sums[2 * r].store(sum[r]);
+            sums[2 * r + 1].store(sum_z[r]);
+        }
     }
 
-    /// The slope of the spline of state m at z.
+    /// Adds some steps to Σ c floor of state m.
     #[inline(always)]
-    fn slope<S: Simd, P: Lanes>(&self, simd: S, z: P::Vector<S>, m: usize) -> P::Vector<S> {
-        let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
-        let floor = self.floor_slope(simd, z);
-        let mut sum = zero;
-        for (&slope, &h) in self.slopes.iter().zip(self.thresholds_of(m)) {
-            let open = z.simd_gt(P::Vector::splat(simd, h)).select(one, zero);
-            sum = P::Vector::splat(simd, slope).mul_add(open - floor, sum);
+    fn accumulate_floor<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        (z, c): (Rows<'_, P>, Rows<'_, P>),
+        m: usize,
+        sum: &mut P,
+    ) {
+        let mut floors = sum.load(simd);
+        for (z, c) in z.feature(m).zip(c.feature(m)) {
+            floors = self.floor(simd, z.load(simd)).mul_add(c.load(simd), floors);
         }
-        sum
+        sum.store(floors);
     }
 
-    /// Where the sums of a basis stand among the running sums.
+    /// Where the sums of a state's bases stand among the running sums, and behind them that of its floor.
     #[inline(always)]
-    fn sums_of(&self, m: usize, b: usize) -> Range<usize> {
-        let first = self.square.running_sums() + 2 * (m * self.bases + b);
-        first..first + 2
+    fn sums_of(&self, m: usize) -> Range<usize> {
+        let first = self.square.running_sums() + m * self.sums_a_state();
+        first..first + self.sums_a_state()
+    }
+
+    fn sums_a_state(&self) -> usize {
+        2 * self.bases + 1
     }
 }
 
@@ -108,6 +173,8 @@ impl Kernel for Dendritic {
             square: Square::new(dims.latent, layout),
             slopes: vec![0.0; dims.hidden],
             thresholds: vec![0.0; dims.latent * dims.hidden],
+            products: vec![0.0; dims.latent * dims.hidden],
+            clipped_slope: 0.0,
             places: [layout.range("slopes"), layout.range("thresholds")],
         }
     }
@@ -116,12 +183,24 @@ impl Kernel for Dendritic {
         self.square.width()
     }
 
-    fn prepare(&mut self, theta: &[f32]) {
+    #[inline(always)]
+    fn prepare<S: Simd>(&mut self, _simd: S, theta: &[f32]) {
         let [slopes, thresholds] = self.places.clone();
         self.linear.prepare(theta);
         self.square.prepare(theta);
         self.slopes.copy_from_slice(&theta[slopes]);
         self.thresholds.copy_from_slice(&theta[thresholds]);
+        let rows = self.products.chunks_exact_mut(self.bases);
+        for (products, thresholds) in rows.zip(self.thresholds.chunks_exact(self.bases)) {
+            for ((product, h), slope) in products.iter_mut().zip(thresholds).zip(&self.slopes) {
+                *product = slope * h;
+            }
+        }
+        // In the order of s_m, so that the slope is exactly zero where all bases are open.
+        self.clipped_slope = match self.clipping {
+            Clipping::Off => 0.0,
+            Clipping::On => self.slopes.iter().sum(),
+        };
     }
 
     #[inline(always)]
@@ -132,17 +211,12 @@ impl Kernel for Dendritic {
         g: &mut [P],
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
-        let zero = P::Vector::splat(simd, 0.0);
-        for (m, (g, z)) in g.iter_mut().zip(z).enumerate() {
-            let z = z.load(simd);
-            let floor = self.floor(simd, z);
-            let mut sum = zero;
-            for (&slope, &h) in self.slopes.iter().zip(self.thresholds_of(m)) {
-                let basis = (z - P::Vector::splat(simd, h)).max(zero) - floor;
-                sum = P::Vector::splat(simd, slope).mul_add(basis, sum);
-            }
-            g.store(sum);
-        }
+        self.splines(
+            simd,
+            z,
+            #[inline(always)]
+            |m, slope, offset| g[m].store(slope.mul_add(z[m].load(simd), -offset)),
+        );
         self.square.step(
             simd,
             g,
@@ -162,20 +236,25 @@ impl Kernel for Dendritic {
         mut emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.square.pull_back(simd, d, q);
-        for (m, (z, q)) in z.iter().zip(q.iter()).enumerate() {
-            let slope = self.slope::<S, P>(simd, z.load(simd), m);
-            emit(
-                m,
-                slope.mul_add(q.load(simd), self.linear.pulled_entry(simd, d, m)),
-            );
-        }
+        self.splines(
+            simd,
+            z,
+            #[inline(always)]
+            |m, slope, _| {
+                let pulled = self.linear.pulled_entry(simd, d, m);
+                emit(m, slope.mul_add(q[m].load(simd), pulled));
+            },
+        );
     }
 
     #[inline(always)]
     fn slopes<S: Simd, P: Lanes>(&self, simd: S, z: &[P], slopes: &mut [P]) {
-        for (m, (slope, z)) in slopes.iter_mut().zip(z).enumerate() {
-            slope.store(self.slope::<S, P>(simd, z.load(simd), m));
-        }
+        self.splines(
+            simd,
+            z,
+            #[inline(always)]
+            |m, slope, _| slopes[m].store(slope),
+        );
     }
 
     /// A unit sees its own state.
@@ -188,9 +267,9 @@ impl Kernel for Dendritic {
         }
     }
 
-    /// dW, then two sums a basis.
+    /// dW, then two sums a basis and one of the floor.
     fn sums_a_unit(&self) -> usize {
-        self.square.width() + 2 * self.bases
+        self.square.width() + self.sums_a_state()
     }
 
     #[inline(always)]
@@ -205,20 +284,27 @@ impl Kernel for Dendritic {
         self.square.accumulate(simd, tape, &chunk, groups);
         self.linear.accumulate(simd, tape, &chunk, groups);
         let Tape { z, q, sums, .. } = tape;
-        if chunk.is_first() {
-            let first = self.square.running_sums();
-            sums[first..][..2 * dim * self.bases].fill(P::ZERO);
-        }
         let at = (
             Rows::new(&z[steps.start * dim..steps.end * dim], dim),
             q.rows(0..steps.len()),
         );
-        for (m, b) in (0..dim).flat_map(|m| (0..self.bases).map(move |b| (m, b))) {
-            self.accumulate_basis(simd, at, (m, b), &mut sums[self.sums_of(m, b)]);
+        let whole = self.bases - self.bases % ABREAST;
+        for m in 0..dim {
+            let sums = &mut sums[self.sums_of(m)];
+            if chunk.is_first() {
+                sums.fill(P::ZERO);
+            }
+            for b in (0..whole).step_by(ABREAST) {
+                self.accumulate_bases::<S, P, ABREAST>(simd, at, (m, b), &mut sums[2 * b..]);
+            }
+            for b in whole..self.bases {
+                self.accumulate_bases::<S, P, 1>(simd, at, (m, b), &mut sums[2 * b..]);
+            }
+            self.accumulate_floor(simd, at, m, &mut sums[2 * self.bases]);
         }
     }
 
-    /// dα_b = Σ_m Σ c (φ(z − h) − floor), summed over the states in order, and dH_mb = −α_b Σ c 1[z > h].
+    /// Contributions to dα_b are summed over the states in order.
     #[inline(always)]
     fn gradient<S: Simd, P: Lanes>(&self, simd: S, tape: &Tape<P>, groups: &mut Groups<'_>) {
         self.linear.gradient(simd, tape, groups);
@@ -226,15 +312,19 @@ impl Kernel for Dendritic {
         for b in 0..self.bases {
             let mut dslope = [0.0; 2];
             for m in 0..self.square.width() {
-                let sums = &tape.sums[self.sums_of(m, b)];
-                let basis = P::group_sums(sums[0].load(simd));
-                let open = sums[1].load(simd) * P::Vector::splat(simd, -self.slopes[b]);
+                let (place, sums) = (m * self.bases + b, &tape.sums[self.sums_of(m)]);
+                let (sum, sum_z) = (sums[2 * b].load(simd), sums[2 * b + 1].load(simd));
+                let h = P::Vector::splat(simd, self.thresholds[place]);
+                let basis = (-h).mul_add(sum, sum_z) - sums[2 * self.bases].load(simd);
+                let basis = P::group_sums(basis);
                 dslope = [dslope[0] + basis[0], dslope[1] + basis[1]];
-                groups.put(thresholds.start + m * self.bases + b, P::group_sums(open));
+                let slope = P::Vector::splat(simd, -self.slopes[b]);
+                groups.put(thresholds.start + place, P::group_sums(sum * slope));
             }
             groups.put(slopes.start + b, dslope);
         }
     }
 
-    fn finish(&self, _theta: &[f32], _dtheta: &mut [f32]) {}
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _simd: S, _theta: &[f32], _dtheta: &mut [f32]) {}
 }

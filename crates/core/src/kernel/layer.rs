@@ -8,7 +8,7 @@
 
 use crate::simd::{
     Lanes, Lanes8, MOST_LATENT, OutOfUnits, Packed, Simd, SimdBase, SimdFloat, UnitVector, Weight,
-    WeightRows, fill_units, into_units, multiply_into, multiply_out,
+    WeightRows, fill_units, into_units, multiply_into, multiply_out, transpose,
 };
 
 /// Largest M whose x and y are kept in registers.
@@ -44,6 +44,8 @@ enum Weights {
         w1: OutOfUnits,
         w1t: Packed,
         w2t: OutOfUnits,
+        /// Room for W1ᵀ and W2ᵀ.
+        transposed: [Vec<f32>; 2],
         /// W2 and W1ᵀ, a unit a row, for the pull-back through open units alone.
         rows: Option<Box<[WeightRows; 2]>>,
     },
@@ -96,6 +98,7 @@ impl Form {
         }
     }
 
+    #[inline(always)]
     fn fill(&mut self, dim: usize, bias: &[f32], w2: &[f32], w1t: &[f32]) {
         match self {
             Form::OneByOne => {}
@@ -109,6 +112,7 @@ impl Form {
 }
 
 impl Spread {
+    #[inline(always)]
     fn fill(&mut self, bias: &[f32], w2: &[f32], w1t: &[f32]) {
         for (to, from) in [
             (&mut self.bias, bias),
@@ -122,6 +126,7 @@ impl Spread {
 }
 
 /// Rows of `dim` weights, two by two, entry by entry.
+#[inline(always)]
 fn pair_rows(dim: usize, rows: &[f32], pairs: &mut [[f32; 2]]) {
     for (pairs, rows) in pairs.chunks_exact_mut(dim).zip(rows.chunks(2 * dim)) {
         let (even, odd) = rows.split_at(dim);
@@ -146,6 +151,7 @@ impl Layer {
                 w1: out.clone(),
                 w1t: into,
                 w2t: out,
+                transposed: [vec![0.0; dim * hidden], vec![0.0; dim * hidden]],
                 rows: None,
             }
         };
@@ -185,7 +191,8 @@ impl Layer {
     }
 
     /// Takes W1 (M × L), W2 (L × M) and the bias.
-    pub(super) fn fill(&mut self, w1: &[f32], w2: &[f32], bias: &[f32]) {
+    #[inline(always)]
+    pub(super) fn fill<S: Simd>(&mut self, simd: S, w1: &[f32], w2: &[f32], bias: &[f32]) {
         self.bias[..self.hidden].copy_from_slice(bias);
         match &mut self.weights {
             Weights::Fused {
@@ -194,10 +201,7 @@ impl Layer {
                 form,
             } => {
                 w2_rows.copy_from_slice(w2);
-                for (m, row) in w1.chunks_exact(self.hidden).enumerate() {
-                    let places = w1t[m..].iter_mut().step_by(self.dim);
-                    places.zip(row).for_each(|(to, &from)| *to = from);
-                }
+                transpose(simd, self.hidden, w1, w1t);
                 form.fill(self.dim, &self.bias, w2_rows, w1t);
             }
             Weights::Tiled {
@@ -205,16 +209,19 @@ impl Layer {
                 w1: w1_rows,
                 w1t,
                 w2t,
+                transposed: [w1_transposed, w2_transposed],
                 rows,
             } => {
+                transpose(simd, self.hidden, w1, w1_transposed);
+                transpose(simd, self.dim, w2, w2_transposed);
                 if let Some([w2_units, w1_units]) = rows.as_deref_mut() {
                     w2_units.fill_rows(w2);
-                    w1_units.fill_columns(w1);
+                    w1_units.fill_rows(w1_transposed);
                 }
-                w2_rows.fill_rows(w2);
-                w1_rows.fill_rows(w1);
+                w2_rows.fill_columns(w2_transposed);
+                w1_rows.fill_columns(simd, w1_transposed);
                 w1t.fill_columns(w1);
-                w2t.fill_columns(w2);
+                w2t.fill_columns(simd, w2);
             }
         }
     }
@@ -428,7 +435,16 @@ fn tiled<S: Simd, P: Lanes, Q>(
         input,
         x,
         #[inline(always)]
-        |first, sums| fill_units((beside, units), first, sums, &act),
+        |first, sums| {
+            fill_units(
+                (beside, units),
+                first,
+                sums,
+                // A reference to `act` would be called, for every unit, where it is long.
+                #[inline(always)]
+                |beside, sum| act(beside, sum),
+            );
+        },
     );
     multiply_out::<S, P>(
         simd,

@@ -150,7 +150,8 @@ impl Kernel for Rectified {
         self.square.width()
     }
 
-    fn prepare(&mut self, theta: &[f32]) {
+    #[inline(always)]
+    fn prepare<S: Simd>(&mut self, _simd: S, theta: &[f32]) {
         self.linear.prepare(theta);
         self.square.prepare(theta);
     }
@@ -244,5 +245,6 @@ impl Kernel for Rectified {
         self.linear.gradient(simd, tape, groups);
     }
 
-    fn finish(&self, _theta: &[f32], _dtheta: &mut [f32]) {}
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _simd: S, _theta: &[f32], _dtheta: &mut [f32]) {}
 }

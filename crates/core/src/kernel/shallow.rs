@@ -17,8 +17,8 @@ use super::linear::Linear;
 use super::{Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, OpenUnits, Place, Rows, Select, Simd, SimdBase, SimdFloat, SimdMask, WholeUnits,
-    add_rows, reduce,
+    Groups, Lanes, OpenUnits, Place, Rows, SQUARE, Select, Simd, SimdBase, SimdFloat, SimdMask,
+    WholeUnits, add_rows, f32x8, reduce, transposed,
 };
 use crate::theta::Layout;
 
@@ -283,7 +283,8 @@ impl<U: Unit> Kernel for Shallow<U> {
         self.dims.hidden
     }
 
-    fn prepare(&mut self, theta: &[f32]) {
+    #[inline(always)]
+    fn prepare<S: Simd>(&mut self, simd: S, theta: &[f32]) {
         let Dims { latent, hidden, .. } = self.dims;
         let (w1, w2, h2) = (
             &theta[self.w1.clone()],
@@ -305,7 +306,7 @@ impl<U: Unit> Kernel for Shallow<U> {
             let pairs = to.iter_mut().zip(w2);
             pairs.for_each(|(to, w2)| *to = w2 * scale);
         }
-        self.layer.fill(w1_folded, w2_folded, &folds.bias);
+        self.layer.fill(simd, w1_folded, w2_folded, &folds.bias);
     }
 
     #[inline(always)]
@@ -489,7 +490,8 @@ impl<U: Unit> Kernel for Shallow<U> {
     }
 
     /// Where h2 is a bias, nothing was folded.
-    fn finish(&self, theta: &[f32], dtheta: &mut [f32]) {
+    #[inline(always)]
+    fn finish<S: Simd>(&self, simd: S, theta: &[f32], dtheta: &mut [f32]) {
         if U::THRESHOLD_IS_BIAS {
             return;
         }
@@ -498,7 +500,7 @@ impl<U: Unit> Kernel for Shallow<U> {
         let [dw1, dw2, dh2] = dtheta
             .get_disjoint_mut(places.map(Range::clone))
             .expect("tensors do not overlap");
-        let (w1, w2) = (&theta[self.w1.clone()], &theta[self.w2.clone()]);
+        let w1 = &theta[self.w1.clone()];
         dh2.fill(0.0);
         for (w1, dw1) in w1.chunks_exact(hidden).zip(dw1.chunks_exact_mut(hidden)) {
             let units = dh2.iter_mut().zip(&self.folds.scale_out);
@@ -507,42 +509,50 @@ impl<U: Unit> Kernel for Shallow<U> {
                 *dw1 *= scale;
             }
         }
-        let mut l = 0;
-        while l < hidden {
-            let rows = (&w2[l * latent..], &mut dw2[l * latent..]);
-            let units = (
-                &mut dh2[l..],
-                &self.folds.scale_in[l..],
-                &self.folds.h2[l..],
-            );
-            l += match hidden - l {
-                ABREAST.. => unfold::<ABREAST>(rows, units, latent),
-                _ => unfold::<1>(rows, units, latent),
-            };
+        let [_, w2] = &self.folded;
+        for (l, dh2) in dh2.chunks_mut(SQUARE).enumerate() {
+            let units = l * SQUARE..l * SQUARE + dh2.len();
+            let rows = units.start * latent..units.end * latent;
+            let scale = &self.folds.scale_in[units.clone()];
+            let inner = unfold(simd, &w2[rows.clone()], &mut dw2[rows], scale);
+            for ((dh2, inner), h2) in dh2.iter_mut().zip(inner).zip(&self.folds.h2[units]) {
+                *dh2 -= inner / h2;
+            }
         }
     }
 }
 
-/// Units whose sums over the latent states are added up side by side, each in the order of the states.
-const ABREAST: usize = 8;
-
-/// Turns the gradients of R folded rows of W2 into those of W2, and adds their part to dh2; gives back R.
+/// Turns the gradients of up to eight folded rows of W2, one a scale, into those of W2; gives each row's product with its
+/// folded gradient, added up state by state.
 #[inline(always)]
-fn unfold<const R: usize>(
-    (w2, dw2): (&[f32], &mut [f32]),
-    (dh2, scale_in, h2): (&mut [f32], &[f32], &[f32]),
-    latent: usize,
-) -> usize {
-    let mut inner = [0.0; R];
-    for m in 0..latent {
-        for r in 0..R {
-            let (i, scale) = (r * latent + m, scale_in[r]);
-            inner[r] += w2[i] * scale * dw2[i];
-            dw2[i] *= scale;
+fn unfold<S: Simd>(simd: S, w2: &[f32], dw2: &mut [f32], scale: &[f32]) -> [f32; SQUARE] {
+    let latent = w2.len() / scale.len();
+    let whole = match scale.len() {
+        SQUARE => latent - latent % SQUARE,
+        _ => 0,
+    };
+    let mut sums = f32x8::splat(simd, 0.0);
+    for m in (0..whole).step_by(SQUARE) {
+        let mut products = [sums; SQUARE];
+        for (r, product) in products.iter_mut().enumerate() {
+            let place = r * latent + m..r * latent + m + SQUARE;
+            let w2 = f32x8::from_slice(simd, &w2[place.clone()]);
+            let d = f32x8::from_slice(simd, &dw2[place.clone()]);
+            *product = w2 * d;
+            (d * f32x8::splat(simd, scale[r])).store_slice(&mut dw2[place]);
+        }
+        for product in transposed(simd, products) {
+            sums += product;
         }
     }
-    for (r, inner) in inner.iter().enumerate() {
-        dh2[r] -= inner / h2[r];
+    let mut inner = [0.0; SQUARE];
+    sums.store_slice(&mut inner);
+    for (r, (inner, scale)) in inner.iter_mut().zip(scale).enumerate() {
+        let rest = r * latent + whole..(r + 1) * latent;
+        for (w2, dw2) in w2[rest.clone()].iter().zip(&mut dw2[rest]) {
+            *inner += w2 * *dw2;
+            *dw2 *= scale;
+        }
     }
-    R
+    inner
 }

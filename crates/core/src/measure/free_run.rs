@@ -1,7 +1,9 @@
 //! Many free orbits of a model side by side in vector lanes, in f32 as it was trained: what forecasts from every row
 //! of a recording need. The kernels are those of training.
 
-use crate::kernel::{Clipped, Dendritic, Kernel, KernelKind, Plain, Rectified, Shallow, Tanh};
+use crate::kernel::{
+    Clipped, Dendritic, Kernel, KernelKind, Plain, Prepare, Rectified, Shallow, Tanh,
+};
 use crate::map::Dims;
 use crate::map::shallow::Activation;
 use crate::model::{Architecture, Model};
@@ -73,7 +75,11 @@ impl<K: Kernel, P: Lanes> LaneRun<K, P> {
             dims, observation, ..
         } = *model.architecture();
         let mut kernel = make(K::new::<P>(dims, model.layout()));
-        kernel.prepare(model.theta());
+        let prepare = Prepare {
+            kernel: &mut kernel,
+            theta: model.theta(),
+        };
+        dispatch::<P, _>(isa, prepare);
         let mut lanes = ObservationLanes::new::<P>(observation, model.layout());
         lanes.prepare(model.theta());
         LaneRun {

@@ -1,11 +1,10 @@
-//! Windows side by side: number f of window k becomes lane k of vector f.
-//!
-//! Eight numbers of eight windows are a square that is transposed in registers. Its rows are numbered by three bits, and
-//! so are its columns; interleaving rows i and i + 4 turns these six bits around by one, and three times exchange them.
+//! Windows side by side: number f of window k becomes lane k of vector f. Eight numbers of eight windows are a square that
+//! is transposed in registers.
 
 use fearless_simd::prelude::SimdBase;
 use fearless_simd::{Simd, f32x8};
 
+use super::transpose::transposed;
 use super::{GROUP, Lanes, Task};
 
 /// Puts eight windows of equal length into the lanes of a group.
@@ -38,21 +37,6 @@ impl<P: Lanes> Task for Abreast<'_, P> {
             }
         }
     }
-}
-
-/// Columns as rows.
-#[inline(always)]
-fn transposed<S: Simd>(simd: S, mut rows: [f32x8<S>; GROUP]) -> [f32x8<S>; GROUP] {
-    for _ in 0..3 {
-        let mut turned = rows;
-        for i in 0..GROUP / 2 {
-            let (low, high) = simd.interleave_f32x8(rows[i], rows[i + GROUP / 2]);
-            turned[2 * i] = low;
-            turned[2 * i + 1] = high;
-        }
-        rows = turned;
-    }
-    rows
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use fearless_simd::Simd;
 use fearless_simd::prelude::{SimdBase, SimdFloat};
 
 use super::lanes::UnitVector;
+use super::transpose::pair_up;
 use super::{Lanes, Packed, Weight};
 
 /// Tile heights, in registers of units, of products into them. The last one is for pairs, where a state has to be widened
@@ -138,34 +139,21 @@ impl OutOfUnits {
             .chunks_exact_mut(self.tile * self.units.div_ceil(2))
     }
 
-    /// Takes W, row by row.
-    pub(crate) fn fill_rows(&mut self, w: &[f32]) {
-        let (units, tile) = (self.units, self.tile);
-        for (values, rows) in self.tiles().zip(w.chunks(tile * units)) {
-            for (r, row) in rows.chunks_exact(units).enumerate() {
-                let places = values[r..].iter_mut().step_by(tile);
-                let (pairs, last) = row.as_chunks::<2>();
-                let last = last.iter().map(|&w| [w, 0.0]);
-                let pairs = pairs.iter().copied().chain(last);
-                places.zip(pairs).for_each(|(to, pair)| *to = pair);
-            }
-        }
-    }
-
-    /// Takes W, column by column.
-    pub(crate) fn fill_columns(&mut self, w: &[f32]) {
+    /// Takes W, column by column: unit by unit.
+    #[inline(always)]
+    pub(crate) fn fill_columns<S: Simd>(&mut self, simd: S, w: &[f32]) {
         let (rows, tile) = (self.rows, self.tile);
         for (i, values) in self.tiles().enumerate() {
             let height = tile.min(rows - i * tile);
-            let pairs = w.chunks(2 * rows).map(|pair| pair.split_at(rows));
-            for (to, (even, odd)) in values.chunks_exact_mut(tile).zip(pairs) {
-                let even = &even[i * tile..][..height];
-                to.iter_mut().zip(even).for_each(|(to, &w)| to[0] = w);
-                let odd = odd.get(i * tile..).unwrap_or_default();
-                to[..height]
-                    .iter_mut()
-                    .zip(odd)
-                    .for_each(|(to, &w)| to[1] = w);
+            for (to, pair) in values.chunks_exact_mut(tile).zip(w.chunks(2 * rows)) {
+                let (even, odd) = pair.split_at(rows);
+                let (even, to) = (&even[i * tile..][..height], &mut to[..height]);
+                // A last unit may be alone.
+                if odd.is_empty() {
+                    to.iter_mut().zip(even).for_each(|(to, &w)| *to = [w, 0.0]);
+                } else {
+                    pair_up(simd, even, &odd[i * tile..][..height], to);
+                }
             }
         }
     }
@@ -298,27 +286,11 @@ mod tests {
         ((37 * row + 11 * col) % 23) as f32 - 11.0
     }
 
-    #[test]
-    fn rows_and_columns_pack_alike() {
-        for (rows, units) in SIZES {
-            let by_rows: Vec<f32> = (0..rows * units)
-                .map(|i| number(i / units, i % units))
-                .collect();
-            let by_columns: Vec<f32> = (0..rows * units)
-                .map(|i| number(i % rows, i / rows))
-                .collect();
-            let blank = OutOfUnits::new(rows, units);
-            let mut packed = [blank.clone(), blank];
-            packed[0].fill_rows(&by_rows);
-            packed[1].fill_columns(&by_columns);
-            assert_eq!(packed[0].values, packed[1].values, "{rows} × {units}");
-        }
-    }
-
     /// y = W (Wᵀ x) with W of M rows and L columns, through the units.
     struct There<'a, P: Lanes> {
         into: &'a Packed,
-        out: &'a OutOfUnits,
+        out: &'a mut OutOfUnits,
+        by_columns: &'a [f32],
         x: &'a [P],
         units: &'a mut [P::Units],
         y: &'a mut [P],
@@ -329,6 +301,7 @@ mod tests {
 
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) {
+            self.out.fill_columns(simd, self.by_columns);
             let units = self.units;
             let beside = vec![(); units.len()];
             multiply_into(simd, self.into, self.x, |first, sums| {
@@ -341,13 +314,13 @@ mod tests {
     /// Whole numbers below 2²⁴: every order of summing gives the same.
     fn products_are_exact<P: Lanes>(isa: Isa) {
         for (dim, hidden) in SIZES {
-            let w: Vec<f32> = (0..dim * hidden)
-                .map(|i| number(i / hidden, i % hidden))
-                .collect();
+            let w = |i: usize, by: usize| (i / by, i % by);
+            let by_rows = (0..dim * hidden).map(|i| w(i, hidden));
+            let by_rows: Vec<f32> = by_rows.map(|(row, col)| number(row, col)).collect();
+            let by_columns = (0..dim * hidden).map(|i| w(i, dim));
+            let by_columns: Vec<f32> = by_columns.map(|(col, row)| number(row, col)).collect();
             let mut into = into_units::<P>(hidden, dim);
-            into.fill_columns(&w);
-            let mut out = OutOfUnits::new(dim, hidden);
-            out.fill_rows(&w);
+            into.fill_columns(&by_rows);
             let mut x = vec![P::ZERO; dim];
             for (m, x) in x.iter_mut().enumerate() {
                 let lanes = x.lanes_mut().iter_mut().enumerate();
@@ -357,7 +330,8 @@ mod tests {
             let mut y = vec![P::ZERO; dim];
             let there = There {
                 into: &into,
-                out: &out,
+                out: &mut OutOfUnits::new(dim, hidden),
+                by_columns: &by_columns,
                 x: &x,
                 units: &mut units,
                 y: &mut y,

@@ -98,6 +98,7 @@ impl Packed {
     }
 
     /// Takes W, column by column.
+    #[inline(always)]
     pub(crate) fn fill_columns(&mut self, w: &[f32]) {
         let (rows, cols, tile) = (self.rows, self.cols, self.tile);
         let tiles = self.values.chunks_exact_mut(tile * cols);
@@ -108,9 +109,13 @@ impl Packed {
                 .zip(w.chunks_exact(rows).map(|column| &column[i * tile..]));
             // Copies of a length that is known beforehand are a few vectors, others a call each.
             match height {
-                12 => columns.for_each(|(to, from)| to[..12].copy_from_slice(&from[..12])),
-                8 => columns.for_each(|(to, from)| to[..8].copy_from_slice(&from[..8])),
-                4 => columns.for_each(|(to, from)| to[..4].copy_from_slice(&from[..4])),
+                32 => columns.for_each(copy::<32>),
+                24 => columns.for_each(copy::<24>),
+                20 => columns.for_each(copy::<20>),
+                16 => columns.for_each(copy::<16>),
+                12 => columns.for_each(copy::<12>),
+                8 => columns.for_each(copy::<8>),
+                4 => columns.for_each(copy::<4>),
                 _ => columns.for_each(|(to, from)| to[..height].copy_from_slice(&from[..height])),
             }
         }
@@ -129,6 +134,11 @@ impl Packed {
             }
         }
     }
+}
+
+#[inline(always)]
+fn copy<const LEN: usize>((to, from): (&mut [f32], &[f32])) {
+    to[..LEN].copy_from_slice(&from[..LEN]);
 }
 
 /// Calls emit(row, Σ_k W[row][k] x[k]) for every row, in order.

@@ -61,26 +61,17 @@ impl<V: Lanes> UnitRows<V> {
     }
 
     /// Takes an L × M matrix, row by row.
+    #[inline(always)]
     pub(crate) fn fill_rows(&mut self, w: &[f32]) {
         let latent = self.latent;
         let units = self.rows.chunks_exact_mut(latent.div_ceil(V::WIDTH));
         for (unit, row) in units.zip(w.chunks_exact(latent)) {
             for (to, from) in unit.iter_mut().zip(row.chunks(V::WIDTH)) {
-                to.lanes_mut()[..from.len()].copy_from_slice(from);
-            }
-        }
-    }
-
-    /// Takes an L × M matrix, column by column.
-    pub(crate) fn fill_columns(&mut self, w: &[f32]) {
-        let vectors = self.latent.div_ceil(V::WIDTH);
-        let hidden = self.rows.len() / vectors;
-        for (v, columns) in w.chunks(V::WIDTH * hidden).enumerate() {
-            let units = self.rows[v..].iter_mut().step_by(vectors);
-            for (unit, to) in units.enumerate() {
-                let places = to.lanes_mut().iter_mut();
-                let from = columns[unit..].iter().step_by(hidden);
-                places.zip(from).for_each(|(to, &from)| *to = from);
+                // Whole vectors are copied as such, others by a call.
+                match from.len() == V::WIDTH {
+                    true => to.lanes_mut()[..V::WIDTH].copy_from_slice(&from[..V::WIDTH]),
+                    false => to.lanes_mut()[..from.len()].copy_from_slice(from),
+                }
             }
         }
     }
@@ -468,20 +459,15 @@ mod tests {
     const SIZES: [(usize, usize); 4] = [(7, 1), (11, 21), (16, 64), (20, 101)];
 
     #[test]
-    fn rows_of_units_are_the_same_by_rows_and_by_columns() {
+    fn every_unit_has_its_row() {
         for (latent, hidden) in SIZES {
             let number = |l: usize, m: usize| (100 * l + m) as f32;
-            let by_rows: Vec<f32> = (0..hidden * latent)
+            let rows: Vec<f32> = (0..hidden * latent)
                 .map(|i| number(i / latent, i % latent))
                 .collect();
-            let by_columns: Vec<f32> = (0..hidden * latent)
-                .map(|i| number(i % hidden, i / hidden))
-                .collect();
-            let blank = WeightRows::new(latent, hidden);
-            let mut units = [blank.clone(), blank];
-            units[0].fill_rows(&by_rows);
-            units[1].fill_columns(&by_columns);
-            for (units, l) in units.iter().flat_map(|u| (0..hidden).map(move |l| (u, l))) {
+            let mut units = WeightRows::new(latent, hidden);
+            units.fill_rows(&rows);
+            for l in 0..hidden {
                 let row = units.of(l).iter().flat_map(Lanes::lanes);
                 let expected: Vec<f32> = (0..latent).map(|m| number(l, m)).collect();
                 assert!(row.take(latent).eq(&expected), "{l}");

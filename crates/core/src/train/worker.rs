@@ -7,13 +7,13 @@ use super::exchange::{Exchange, Slot};
 use super::sweep::{Backward, Compare, Forced, Forward, Infer, ObservationGradient, Sweep};
 use super::{Control, Epoch, Job, Outcome, State, Watch};
 use crate::forcing::alpha::{Estimator, Norm};
-use crate::kernel::Kernel;
+use crate::kernel::{Finish, Kernel, Prepare};
 use crate::linalg::sum_of_squares;
 use crate::map::Map;
 use crate::observation::ObservationLanes;
 use crate::penalty::Penalties;
 use crate::rng::{Rng, Stream};
-use crate::simd::{Abreast, GROUP, Groups, Lanes, dispatch};
+use crate::simd::{Abreast, GROUP, Groups, Isa, Lanes, dispatch};
 
 /// Gradients from here on count as diverged: their squares, the optimiser's second moment, would not fit into f32.
 const LARGEST_NORM: f64 = 1e18;
@@ -118,8 +118,9 @@ impl<K: Kernel> Shared<K> {
         self.parameters + self.observation.extra()
     }
 
-    fn prepare(&mut self, theta: &[f32]) {
-        self.kernel.prepare(theta);
+    fn prepare<P: Lanes>(&mut self, isa: Isa, theta: &[f32]) {
+        let kernel = &mut self.kernel;
+        dispatch::<P, _>(isa, Prepare { kernel, theta });
         self.observation.prepare(theta);
         if self.has_missing {
             self.observation.prepare_for_missing();
@@ -211,7 +212,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             state: from,
             windows_rng,
         };
-        worker.shared.prepare(&worker.state.theta);
+        worker.shared.prepare::<P>(plan.isa, &worker.state.theta);
         worker
     }
 
@@ -412,11 +413,13 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
     fn add_noise(&mut self, window: usize, lane: usize) {
         let (plan, sweep) = (self.job.plan, &mut self.sweep);
         let mut rng = Rng::new(plan.seed, Stream::Noise);
-        // Two 64-bit draws, four words, a normal number.
+        // A 64-bit draw, two words, two normal numbers.
         let before = u128::from(self.state.update) * plan.batch as u128 + window as u128;
-        rng.seek(before * sweep.x.len() as u128 * 4);
-        for x in &mut sweep.x {
-            x.lanes_mut()[lane] += (plan.noise * rng.normal()) as f32;
+        rng.seek(before * sweep.x.len().next_multiple_of(2) as u128);
+        for pair in sweep.x.chunks_mut(2) {
+            for (x, normal) in pair.iter_mut().zip(rng.two_normals()) {
+                x.lanes_mut()[lane] += (plan.noise * normal) as f32;
+            }
         }
     }
 
@@ -479,9 +482,12 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             squares += slot.squares.iter().map(|&s| f64::from(s)).sum::<f64>();
         }
         let parameters = self.shared.parameters;
-        self.shared
-            .kernel
-            .finish(&self.state.theta, &mut self.gradient);
+        let finish = Finish {
+            kernel: &self.shared.kernel,
+            theta: &self.state.theta,
+            dtheta: &mut self.gradient,
+        };
+        dispatch::<P, _>(plan.isa, finish);
         self.shared
             .observation
             .finish(parameters, &mut self.gradient);
@@ -523,6 +529,6 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
                 *average += fresh * (theta - *average);
             }
         }
-        self.shared.prepare(theta);
+        self.shared.prepare::<P>(self.job.plan.isa, theta);
     }
 }
