@@ -141,6 +141,8 @@ struct Worker<'a, K: Kernel, P: Lanes> {
     /// The last estimate of this epoch.
     norm: Option<Norm>,
     starts: Vec<usize>,
+    /// Room for the noise of a window, if there is noise.
+    noise: Vec<f32>,
     /// The pack whose windows are in the sweep's lanes, as they were loaded.
     loaded: Option<usize>,
     gradient: Vec<f32>,
@@ -192,6 +194,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let mut windows_rng = Rng::new(plan.seed, Stream::Windows);
         // Two 32-bit words a window.
         windows_rng.seek(u128::from(from.update) * plan.batch as u128 * 2);
+        let noise_len = sweep.x.len();
         let mut worker = Worker {
             job,
             penalties: Penalties::new(
@@ -206,6 +209,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             estimation,
             norm: None,
             starts: vec![0; plan.batch],
+            noise: vec![0.0; if plan.noise > 0.0 { noise_len } else { 0 }],
             loaded: None,
             gradient: vec![0.0; shared.gradient_len()],
             shared,
@@ -413,13 +417,12 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
     fn add_noise(&mut self, window: usize, lane: usize) {
         let (plan, sweep) = (self.job.plan, &mut self.sweep);
         let mut rng = Rng::new(plan.seed, Stream::Noise);
-        // A 64-bit draw, two words, two normal numbers.
+        // A word a number, an even number of them.
         let before = u128::from(self.state.update) * plan.batch as u128 + window as u128;
-        rng.seek(before * sweep.x.len().next_multiple_of(2) as u128);
-        for pair in sweep.x.chunks_mut(2) {
-            for (x, normal) in pair.iter_mut().zip(rng.two_normals()) {
-                x.lanes_mut()[lane] += (plan.noise * normal) as f32;
-            }
+        rng.seek(before * self.noise.len().next_multiple_of(2) as u128);
+        rng.fill_normal(plan.isa, &mut self.noise);
+        for (x, normal) in sweep.x.iter_mut().zip(&self.noise) {
+            x.lanes_mut()[lane] += plan.noise as f32 * normal;
         }
     }
 
