@@ -1,5 +1,6 @@
 //! How long ten training updates take on one core: the clipped shallow PLRNN at the sizes of the paper's four
-//! experiments, every other model at the smallest of them, every instruction set, and every estimator of alpha.
+//! experiments, every other model at the smallest of them and some at sizes of their own, every instruction set, estimators
+//! of alpha, and noise.
 #![allow(
     missing_docs,
     reason = "criterion's macro makes an undocumented function"
@@ -20,11 +21,20 @@ use attractor_core::windows::Windows;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// Name, channels N, states M, hidden units L, window T.
-const SIZES: [(&str, usize, usize, usize, usize); 4] = [
+type Size = (&'static str, usize, usize, usize, usize);
+
+/// The paper's four experiments.
+const SIZES: [Size; 4] = [
     ("lorenz63", 3, 3, 50, 200),
     ("lorenz96", 20, 20, 100, 200),
     ("ecg", 5, 5, 250, 200),
     ("eeg", 64, 16, 512, 50),
+];
+
+/// Models that behave otherwise at sizes beyond the smallest.
+const LARGER: [(&str, Size); 2] = [
+    ("tanh-shallow-plrnn", SIZES[3]),
+    ("clipped-dendritic-plrnn", ("multiscale", 8, 25, 45, 200)),
 ];
 
 const UPDATES: u64 = 10;
@@ -38,8 +48,8 @@ struct Training {
 }
 
 impl Training {
-    fn new(info: &'static ModelInfo, size: usize, isa: Isa) -> Training {
-        let (_, dim_obs, latent, hidden, window) = SIZES[size];
+    fn new(info: &'static ModelInfo, size: Size, isa: Isa) -> Training {
+        let (_, dim_obs, latent, hidden, window) = size;
         let wave = |i: usize| {
             let (row, channel) = ((i / dim_obs) as f64, (i % dim_obs) as f64);
             2f64.sqrt() * (row * (0.03 + 0.007 * channel) + channel).sin()
@@ -51,7 +61,10 @@ impl Training {
             hidden,
             inputs: 0,
         };
-        let kind = ObservationKind::Linear;
+        let kind = match info.entry.id.contains("dendritic") && latent > dim_obs {
+            true => ObservationKind::Identity,
+            false => ObservationKind::Linear,
+        };
         let architecture = Architecture::new(info, dims, kind, dim_obs).expect("the sizes fit");
         let start = ObservationStart::WellConditioned;
         let model = Model::start(architecture, start, &series, 1);
@@ -102,7 +115,8 @@ fn plan(isa: Isa) -> Plan {
 fn kernels(bench: &mut Criterion) {
     let mut group = bench.benchmark_group("ten updates");
     group.sample_size(20);
-    for (size, (name, ..)) in SIZES.iter().enumerate() {
+    for size in SIZES {
+        let name = size.0;
         for isa in Isa::available() {
             let training = Training::new(MODELS[0], size, isa);
             let id = format!("{name} {}", isa.name());
@@ -120,8 +134,18 @@ fn kernels(bench: &mut Criterion) {
         }
     }
     for info in &MODELS[1..] {
-        let training = Training::new(info, 0, Isa::detect());
+        let training = Training::new(info, SIZES[0], Isa::detect());
         group.bench_function(info.entry.id, |b| b.iter(|| training.run()));
+    }
+    for (id, size) in LARGER {
+        let info = MODELS.iter().find(|info| info.entry.id == id);
+        let info = info.expect("the model is in the list");
+        let mut training = Training::new(info, size, Isa::detect());
+        group.bench_function(format!("{id} {}", size.0), |b| b.iter(|| training.run()));
+        training.plan.noise = 0.05;
+        group.bench_function(format!("{id} {} with noise", size.0), |b| {
+            b.iter(|| training.run());
+        });
     }
 }
 

@@ -241,8 +241,8 @@ mod tests {
             let neighbours = x.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
             within(neighbours / f64::from(n), 0.0, 1.0);
             let squares = x.windows(2).map(|pair| (pair[0] * pair[1]).powi(2));
-            // Of the product of two squares: the mean is 1, the variance 9 − 1.
-            within(squares.sum::<f64>() / f64::from(n), 1.0, 2.0 * 8.0);
+            // Products of two squares have variance 9 − 1, and covariance 3 − 1 with the ones before and after.
+            within(squares.sum::<f64>() / f64::from(n), 1.0, 8.0 + 2.0 * 2.0);
         }
     }
 }

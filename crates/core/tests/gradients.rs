@@ -310,6 +310,73 @@ fn full_forcing_decouples_the_steps() {
     );
 }
 
+/// Sums of units and cotangents go from chunk to chunk of a window: 70 units make chunks of 58 steps and of 2.
+#[test]
+fn chunks_of_a_window_add_up() {
+    for info in MODELS {
+        let is_shallow = info.entry.id.contains("shallow");
+        let (dims, dim_obs) = match is_shallow {
+            true => (dims(3, 70, 0), 3),
+            false => (dims(70, 5, 0), 70),
+        };
+        let with = |batch, window| {
+            let kind = ObservationKind::Identity;
+            let mut situation = Situation::new(info, kind, (dims, dim_obs), batch, window);
+            situation.plan.forcing = Forcing::Generalized { alpha: 1.0 };
+            situation
+        };
+        let whole = with(4, 60);
+        let steps: Vec<usize> = (whole.starts.iter())
+            .flat_map(|&start| start..start + 60)
+            .collect();
+        let mut single = with(steps.len(), 1);
+        single.theta.clone_from(&whole.theta);
+        let law = "the chunks of a window add up";
+        let (found, expected) = (whole.gradient(&whole.starts).1, single.gradient(&steps).1);
+        laws::compare_relative(law, &found, &expected, F32).unwrap();
+    }
+}
+
+/// Every window has noise of its own from the stream: 21 numbers, an odd number, at places 22 apart.
+#[test]
+fn noise_is_that_of_its_stream() {
+    let (window, dim) = (6, 3);
+    let mut situation = {
+        let sizes = (dims(3, 7, 0), dim);
+        Situation::new(MODELS[0], ObservationKind::Linear, sizes, 3, window)
+    };
+    let theta: Vec<f64> = situation.theta.iter().map(|&v| f64::from(v)).collect();
+    let strength = 0.5;
+    let with_noise = |w: usize, start: usize| {
+        let mut rng = Rng::new(situation.plan.seed, Stream::Noise);
+        rng.seek(22 * w as u128);
+        let mut normals = vec![0.0; (window + 1) * dim];
+        rng.fill_normal(Isa::detect(), &mut normals);
+        let mut x = situation.series.trajectories()[0].x.clone();
+        for (x, &normal) in x[start * dim..].iter_mut().zip(&normals) {
+            *x += strength * f64::from(normal);
+        }
+        let batch = Batch {
+            series: &Series::from_rows(x, dim, 1.0).expect("noise is finite"),
+            window,
+            starts: &[start],
+            forcing: situation.plan.forcing,
+        };
+        reference::loss(&situation.architecture, &theta, &theta, &batch)
+    };
+    let starts = situation.starts.clone();
+    let losses = starts.iter().enumerate().map(|(w, &s)| with_noise(w, s));
+    let expected = losses.sum::<f64>() / starts.len() as f64;
+    let without = situation.gradient(&starts).0;
+    situation.plan.noise = strength;
+    let found = situation.gradient(&starts).0;
+    laws::compare_relative("noise is its stream's", &[found], &[expected], F32).unwrap();
+    assert!(
+        (found - without).abs() > 0.01 * without,
+        "{found} {without}"
+    );
+}
+
 #[test]
 fn no_forcing_is_plain_back_propagation() {
     let sizes = (dims(3, 7, 0), 3);

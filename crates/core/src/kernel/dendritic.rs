@@ -1,14 +1,15 @@
 //! Dendritic PLRNNs on lanes:  g_m = Σ_b α_b [φ(z_m − H_mb) − φ(z_m)], the second term only if clipped.
 //!
-//! With the sums over the open bases, z_m > H_mb,
+//! Summed over the bases that are open, z_m > H_mb,
 //!
 //! ```text
-//! s_m = Σ_b α_b − 1[z_m > 0] Σ_all α_b  (the second term only if clipped)        t_m = Σ_b α_b H_mb
+//! slope_m = Σ_open α_b − 1[z_m > 0] Σ_b α_b  (the second term only if clipped)        offset_m = Σ_open α_b H_mb
 //! ```
 //!
-//! g_m = s_m z_m − t_m and its slope is s_m: a basis costs a comparison and two additions. So do the gradients, which are
-//! sums of the cotangents c over the steps at which a basis is open: dH_mb = −α_b Σ c and
-//! dα_b = Σ_m (Σ c z − H_mb Σ c − Σ_all c φ(z)), the last term only if clipped.
+//! and g_m = slope_m z_m − offset_m: a basis costs a comparison and two additions. So do the gradients. With sums of the
+//! cotangents c over the steps at which a basis is open, dH_mb = −α_b Σ_open c and
+//! dα_b = Σ_m (Σ_open c z − H_mb Σ_open c − Σ_t c φ(z)), the last term only if clipped. Where |z| is much larger than
+//! |z − H| the differences lose as many digits as A∘z does.
 
 use std::ops::Range;
 
@@ -54,7 +55,7 @@ impl Dendritic {
         }
     }
 
-    /// Calls emit(m, s_m, t_m) for every state, some at a time, so that a sum does not wait for the addition before it.
+    /// Calls emit(m, slope_m, offset_m) for every state, some at a time, so that a sum does not wait for the addition before it.
     #[inline(always)]
     fn splines<S: Simd, P: Lanes>(
         &self,
@@ -82,7 +83,7 @@ impl Dendritic {
         let (bases, zero) = (self.bases, P::Vector::splat(simd, 0.0));
         let places = first * bases..(first + R) * bases;
         let (thresholds, products) = (&self.thresholds[places.clone()], &self.products[places]);
-        let (mut at, mut s, mut t) = ([zero; R], [zero; R], [zero; R]);
+        let (mut at, mut slopes, mut offsets) = ([zero; R], [zero; R], [zero; R]);
         for (at, z) in at.iter_mut().zip(&z[first..]) {
             *at = z.load(simd);
         }
@@ -91,14 +92,14 @@ impl Dendritic {
             for r in 0..R {
                 let open = at[r].simd_gt(P::Vector::splat(simd, thresholds[r * bases + b]));
                 let product = P::Vector::splat(simd, products[r * bases + b]);
-                s[r] = open.select(s[r] + slope, s[r]);
-                t[r] = open.select(t[r] + product, t[r]);
+                slopes[r] = open.select(slopes[r] + slope, slopes[r]);
+                offsets[r] = open.select(offsets[r] + product, offsets[r]);
             }
         }
         let clipped = P::Vector::splat(simd, self.clipped_slope);
         for r in 0..R {
             let above = at[r].simd_gt(zero).select(clipped, zero);
-            emit(first + r, s[r] - above, t[r]);
+            emit(first + r, slopes[r] - above, offsets[r]);
         }
     }
 
@@ -196,7 +197,7 @@ impl Kernel for Dendritic {
                 *product = slope * h;
             }
         }
-        // In the order of s_m, so that the slope is exactly zero where all bases are open.
+        // In the order of the open ones, so that the slope is exactly zero where all bases are open.
         self.clipped_slope = match self.clipping {
             Clipping::Off => 0.0,
             Clipping::On => self.slopes.iter().sum(),

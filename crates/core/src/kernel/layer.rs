@@ -440,7 +440,7 @@ fn tiled<S: Simd, P: Lanes, Q>(
                 (beside, units),
                 first,
                 sums,
-                // A reference to `act` would be called, for every unit, where it is long.
+                // Not `&act`: through a reference a long function, as tanh is, would be called for every register.
                 #[inline(always)]
                 |beside, sum| act(beside, sum),
             );

@@ -510,8 +510,8 @@ impl<U: Unit> Kernel for Shallow<U> {
             }
         }
         let [_, w2] = &self.folded;
-        for (l, dh2) in dh2.chunks_mut(SQUARE).enumerate() {
-            let units = l * SQUARE..l * SQUARE + dh2.len();
+        for (i, dh2) in dh2.chunks_mut(SQUARE).enumerate() {
+            let units = i * SQUARE..i * SQUARE + dh2.len();
             let rows = units.start * latent..units.end * latent;
             let scale = &self.folds.scale_in[units.clone()];
             let inner = unfold(simd, &w2[rows.clone()], &mut dw2[rows], scale);
@@ -533,7 +533,7 @@ fn unfold<S: Simd>(simd: S, w2: &[f32], dw2: &mut [f32], scale: &[f32]) -> [f32;
     };
     let mut sums = f32x8::splat(simd, 0.0);
     for m in (0..whole).step_by(SQUARE) {
-        let mut products = [sums; SQUARE];
+        let mut products = [f32x8::splat(simd, 0.0); SQUARE];
         for (r, product) in products.iter_mut().enumerate() {
             let place = r * latent + m..r * latent + m + SQUARE;
             let w2 = f32x8::from_slice(simd, &w2[place.clone()]);

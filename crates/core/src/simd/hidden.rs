@@ -280,7 +280,15 @@ mod tests {
     use crate::simd::{Isa, Lanes8, Lanes16, Paired8, Task, dispatch};
 
     /// Sizes that do and do not fill tiles and pairs.
-    const SIZES: [(usize, usize); 6] = [(1, 1), (7, 2), (9, 13), (16, 64), (20, 51), (25, 101)];
+    const SIZES: [(usize, usize); 7] = [
+        (1, 1),
+        (7, 2),
+        (9, 13),
+        (9, 24),
+        (16, 64),
+        (20, 51),
+        (25, 101),
+    ];
 
     fn number(row: usize, col: usize) -> f32 {
         ((37 * row + 11 * col) % 23) as f32 - 11.0
@@ -314,11 +322,9 @@ mod tests {
     /// Whole numbers below 2²⁴: every order of summing gives the same.
     fn products_are_exact<P: Lanes>(isa: Isa) {
         for (dim, hidden) in SIZES {
-            let w = |i: usize, by: usize| (i / by, i % by);
-            let by_rows = (0..dim * hidden).map(|i| w(i, hidden));
-            let by_rows: Vec<f32> = by_rows.map(|(row, col)| number(row, col)).collect();
-            let by_columns = (0..dim * hidden).map(|i| w(i, dim));
-            let by_columns: Vec<f32> = by_columns.map(|(col, row)| number(row, col)).collect();
+            let by_rows = (0..dim * hidden).map(|i| number(i / hidden, i % hidden));
+            let by_columns = (0..dim * hidden).map(|i| number(i % dim, i / dim));
+            let (by_rows, by_columns): (Vec<_>, Vec<_>) = (by_rows.collect(), by_columns.collect());
             let mut into = into_units::<P>(hidden, dim);
             into.fill_columns(&by_rows);
             let mut x = vec![P::ZERO; dim];

@@ -11,6 +11,7 @@ use fearless_simd::prelude::SimdBase;
 use fearless_simd::{Simd, f32x8};
 
 use super::sparse::UnitRows;
+use super::transpose::transposed;
 use super::{GROUP, Lanes, Lanes8, SimdFloat};
 
 /// A change of a unit's factor.
@@ -89,7 +90,7 @@ impl LaneMatrices {
                         #[inline(always)]
                         |lane| matrices[lane * len + i * vectors + c].load(simd),
                     );
-                    let features = transposed::<S>(block);
+                    let features = transposed(simd, block);
                     for (to, feature) in to.iter_mut().zip(features) {
                         to.store_group(group, feature);
                     }
@@ -167,17 +168,4 @@ fn add_long<S: Simd>(
             sum.store(step.mul_add(d.load(simd), sum.load(simd)));
         }
     }
-}
-
-/// Rows become columns: three rounds that each put the halves of the rows together in turn.
-#[inline(always)]
-fn transposed<S: Simd>(mut rows: [f32x8<S>; GROUP]) -> [f32x8<S>; GROUP] {
-    for _ in 0..3 {
-        let before = rows;
-        for i in 0..GROUP / 2 {
-            rows[2 * i] = before[i].zip_low(before[i + GROUP / 2]);
-            rows[2 * i + 1] = before[i].zip_high(before[i + GROUP / 2]);
-        }
-    }
-    rows
 }

@@ -114,6 +114,7 @@ impl Packed {
                 20 => columns.for_each(copy::<20>),
                 16 => columns.for_each(copy::<16>),
                 12 => columns.for_each(copy::<12>),
+                10 => columns.for_each(copy::<10>),
                 8 => columns.for_each(copy::<8>),
                 4 => columns.for_each(copy::<4>),
                 _ => columns.for_each(|(to, from)| to[..height].copy_from_slice(&from[..height])),

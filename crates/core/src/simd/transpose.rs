@@ -24,9 +24,10 @@ pub(crate) fn transposed<S: Simd>(simd: S, mut rows: [f32x8<S>; SQUARE]) -> [f32
     rows
 }
 
-/// Pairs of numbers of even and of odd place, as many as there are of both.
+/// Pairs of numbers of even and of odd place, of equal length.
 #[inline(always)]
 pub(crate) fn pair_up<S: Simd>(simd: S, even: &[f32], odd: &[f32], to: &mut [[f32; 2]]) {
+    debug_assert!(even.len() == to.len() && odd.len() == to.len());
     let (whole, rest) = to.as_chunks_mut::<SQUARE>();
     let ((evens, even), (odds, odd)) = (even.as_chunks(), odd.as_chunks());
     for ((to, even), odd) in whole.iter_mut().zip(evens).zip(odds) {

@@ -419,7 +419,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         let mut rng = Rng::new(plan.seed, Stream::Noise);
         // A word a number, an even number of them.
         let before = u128::from(self.state.update) * plan.batch as u128 + window as u128;
-        rng.seek(before * self.noise.len().next_multiple_of(2) as u128);
+        rng.seek(before * sweep.x.len().next_multiple_of(2) as u128);
         rng.fill_normal(plan.isa, &mut self.noise);
         for (x, normal) in sweep.x.iter_mut().zip(&self.noise) {
             x.lanes_mut()[lane] += plan.noise as f32 * normal;
