@@ -150,6 +150,16 @@ struct Worker<'a, K: Kernel, P: Lanes> {
     windows_rng: Rng,
 }
 
+/// Room for the estimates of adaptive forcing, where they need data.
+fn estimation_for<K: Kernel, P: Lanes>(job: Job<'_>, kernel: &K) -> Option<Estimation<P>> {
+    let estimator = job.plan.adaptation.map(|adaptation| adaptation.estimator);
+    let of_data = estimator.filter(|&estimator| estimator != Estimator::ParameterBound);
+    of_data.map(|estimator| {
+        let (dims, window) = (job.architecture.dims, job.windows.window());
+        Estimation::new(estimator, dims, kernel, window)
+    })
+}
+
 /// What an update yields besides its gradient.
 struct Measured {
     loss: f64,
@@ -181,11 +191,6 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
         if windows.has_missing() {
             sweep = sweep.with_missing();
         }
-        let of_data = |estimator: &Estimator| *estimator != Estimator::ParameterBound;
-        let estimator = plan.adaptation.map(|adaptation| adaptation.estimator);
-        let estimation = estimator
-            .filter(of_data)
-            .map(|estimator| Estimation::new(estimator, architecture.dims, &shared.kernel, window));
         let packs = (rank..plan.batch.div_ceil(P::WIDTH))
             .step_by(workers)
             .collect();
@@ -206,7 +211,7 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             map,
             packs,
             sweep,
-            estimation,
+            estimation: estimation_for(job, &shared.kernel),
             norm: None,
             starts: vec![0; plan.batch],
             noise: vec![0.0; if plan.noise > 0.0 { noise_len } else { 0 }],
