@@ -61,7 +61,7 @@ impl Training {
             hidden,
             inputs: 0,
         };
-        let kind = match info.entry.id.contains("dendritic") && latent > dim_obs {
+        let kind = match latent > dim_obs {
             true => ObservationKind::Identity,
             false => ObservationKind::Linear,
         };
