@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use attractor_core::forcing::adaptive::Adaptation;
 use attractor_core::forcing::alpha::{self, Estimator, Jacobians};
 use attractor_core::forcing::{Forcing, ForcingGradient};
@@ -531,6 +533,27 @@ fn a_panic_in_one_worker_ends_all_of_them() {
         )
     }));
     assert!(panicking.is_err());
+}
+
+#[test]
+fn workers_that_wait_long_wake_up_to_the_same_bits() {
+    let sizes = (dims(3, 7, 0), 3);
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 16, 6);
+    situation.plan.threads = 2;
+    let model = Model::new(situation.architecture, situation.theta.clone());
+    let trained = |pause: Duration| {
+        let watch = &mut |_: &train::Epoch, _: &train::State| {
+            std::thread::sleep(pause);
+            train::Control::Continue
+        };
+        let from = train::State::new(&model, &situation.plan);
+        let (plan, windows) = (&situation.plan, &situation.windows);
+        train::train(plan, windows, &situation.architecture, from, watch)
+    };
+    // A worker sleeps after some hundredths of a second.
+    let (at_once, later) = (trained(Duration::ZERO), trained(Duration::from_millis(200)));
+    assert!(matches!(at_once, train::Outcome::Finished(_)));
+    assert!(at_once == later);
 }
 
 /// Every third row lacks one channel or another, every seventh all of them; windows begin at complete rows.

@@ -4,7 +4,7 @@
 //! this one, and can be no further ahead, because it waits.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::forcing::alpha::Norm;
 
@@ -82,18 +82,28 @@ pub(super) struct Presence<'a>(&'a Meeting);
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Release);
+            self.0.broken.store(true, Ordering::SeqCst);
+            self.0.wake();
         }
     }
 }
 
+/// How often a worker looks for the others before it lets other threads run between looks, and how often in all before
+/// it sleeps: a thousandth of a second, and some hundredths where no other thread wants its core.
+const SPINS: u32 = 20_000;
+const LOOKS: u32 = SPINS + 20_000;
+
 /// A barrier that spins: workers arrive within microseconds of one another, a sleeping one would come late. After a
-/// while it yields, for machines with fewer free cores than workers.
+/// while it yields, for machines with fewer free cores than workers; at last it sleeps, because the first worker may be
+/// busy for seconds with judging a model.
 struct Meeting {
     workers: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
     broken: AtomicBool,
+    sleepers: AtomicUsize,
+    bed: Mutex<()>,
+    bell: Condvar,
 }
 
 impl Meeting {
@@ -103,6 +113,9 @@ impl Meeting {
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
+            bed: Mutex::new(()),
+            bell: Condvar::new(),
         }
     }
 
@@ -110,21 +123,45 @@ impl Meeting {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
             self.arrived.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
+            self.round.store(round.wrapping_add(1), Ordering::SeqCst);
+            self.wake();
             return;
         }
-        let mut spins = 0u32;
-        while self.round.load(Ordering::Acquire) == round {
-            assert!(
-                !self.broken.load(Ordering::Relaxed),
-                "another worker panicked"
-            );
-            spins += 1;
-            if spins < 20_000 {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
+        for look in 0..LOOKS {
+            if self.is_over(round) {
+                return;
             }
+            match look < SPINS {
+                true => std::hint::spin_loop(),
+                false => std::thread::yield_now(),
+            }
+        }
+        self.sleep_through(round);
+    }
+
+    /// Whether all workers have come to a round.
+    fn is_over(&self, round: usize) -> bool {
+        let is_broken = self.broken.load(Ordering::SeqCst);
+        assert!(!is_broken, "another worker panicked");
+        self.round.load(Ordering::SeqCst) != round
+    }
+
+    /// Sleeps until a round is over. Either the last worker sees the sleeper and rings, or the sleeper sees that the
+    /// round is over: both write, then read what the other wrote, in one order for all.
+    fn sleep_through(&self, round: usize) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_over(round) {
+            bed = self.bell.wait(bed).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Rings for those who sleep.
+    fn wake(&self) {
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            let _bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+            self.bell.notify_all();
         }
     }
 }
