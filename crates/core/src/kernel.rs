@@ -10,6 +10,7 @@ mod layer;
 mod linear;
 mod rectified;
 mod shallow;
+mod splines;
 
 use std::ops::Range;
 
@@ -47,6 +48,8 @@ pub(crate) struct Tape<P, Q = P> {
     pub(crate) s: Vec<P>,
     /// Values g of the units, T × U.
     pub(crate) g: Units<Q>,
+    /// What else the units leave for the way back, T × marks.
+    pub(crate) marks: Units<Q>,
     /// Cotangents at the units, for the steps of one chunk of the backward sweep, chunk × U.
     pub(crate) q: Units<Q>,
     /// Cotangents of the map's outputs, T × M.
@@ -74,6 +77,7 @@ impl<P: Lanes, Q: Lanes> Tape<P, Q> {
             z: vec![P::ZERO; dims.latent * (window + 1)],
             s: blank(dims.inputs),
             g: Units::new(registers, window),
+            marks: Units::new(registers * K::MARKS_A_UNIT, window),
             q: Units::new(registers, chunk),
             d: blank(dims.latent),
             sums: vec![Q::ZERO; registers * kernel.sums_a_unit()],
@@ -82,6 +86,14 @@ impl<P: Lanes, Q: Lanes> Tape<P, Q> {
             open: kernel.open_units(),
         }
     }
+}
+
+/// What a step left on the tape: the state that the map was applied to, the units' values there and their marks.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a, P, Q> {
+    pub(crate) z: &'a [P],
+    pub(crate) g: &'a [Q],
+    pub(crate) marks: &'a [Q],
 }
 
 /// A number a unit, step by step.
@@ -237,6 +249,10 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     /// Number of unit values U on the tape, a step.
     fn units(&self) -> usize;
 
+    /// Numbers beside its value that a unit leaves on the tape at a step, because the way back would have to find them
+    /// again.
+    const MARKS_A_UNIT: usize = 0;
+
     /// Registers of units, a step.
     fn registers<P: Lanes>(&self) -> usize {
         (self.units() * P::WIDTH).div_ceil(Self::Units::<P>::WIDTH)
@@ -245,20 +261,20 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     /// Takes θ, once an update.
     fn prepare<S: Simd>(&mut self, simd: S, theta: &[f32]);
 
-    /// Emits every entry of F(z, s) at (z, s); g receives the units' values.
+    /// Emits every entry of F(z, s) at (z, s); the units' values and marks go to the tape.
     fn step<S: Simd, P: Lanes>(
         &self,
         simd: S,
         at: (&[P], &[P]),
-        g: &mut [Self::Units<P>],
+        to: (&mut [Self::Units<P>], &mut [Self::Units<P>]),
         emit: impl FnMut(usize, P::Vector<S>),
     );
 
-    /// Emits every entry of dz = Jᵀ d at (z, g), g being the units' values at z; q receives the cotangents at the units.
+    /// Emits every entry of dz = Jᵀ d; q receives the cotangents at the units.
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        at: (&[P], &[Self::Units<P>]),
+        at: At<'_, P, Self::Units<P>>,
         d: &[P],
         q: &mut [Self::Units<P>],
         emit: impl FnMut(usize, P::Vector<S>),
@@ -279,7 +295,7 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     fn pull_back_open<S: Simd, P: Lanes>(
         &self,
         _simd: S,
-        _at: (&[P], &[Self::Units<P>]),
+        _at: At<'_, P, Self::Units<P>>,
         _d: &[P],
         _to: (&mut [Self::Units<P>], &mut OpenUnits<P>),
         _emit: impl FnMut(usize, P::Vector<S>),

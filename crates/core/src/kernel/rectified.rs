@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::linear::Linear;
-use super::{Chunk, Factors, Kernel, Tape};
+use super::{At, Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
 use crate::simd::{Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, Whole, multiply};
@@ -161,7 +161,7 @@ impl Kernel for Rectified {
         &self,
         simd: S,
         (z, s): (&[P], &[P]),
-        g: &mut [P],
+        (g, _): (&mut [P], &mut [P]),
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         let offset = self.offset(simd, z);
@@ -182,7 +182,7 @@ impl Kernel for Rectified {
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (_, g): (&[P], &[P]),
+        At { g, .. }: At<'_, P, P>,
         d: &[P],
         q: &mut [P],
         mut emit: impl FnMut(usize, P::Vector<S>),

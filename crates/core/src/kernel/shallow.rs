@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::layer::{Ends, Layer};
 use super::linear::Linear;
-use super::{Chunk, Factors, Kernel, Tape};
+use super::{At, Chunk, Factors, Kernel, Tape};
 use crate::map::Dims;
 use crate::simd::{
     Groups, Lanes, OpenUnits, Place, Rows, SQUARE, Select, Simd, SimdBase, SimdFloat, SimdMask,
@@ -314,7 +314,7 @@ impl<U: Unit> Kernel for Shallow<U> {
         &self,
         simd: S,
         (z, s): (&[P], &[P]),
-        g: &mut [P::Units],
+        (g, _): (&mut [P::Units], &mut [P::Units]),
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.layer.step(
@@ -335,7 +335,7 @@ impl<U: Unit> Kernel for Shallow<U> {
     fn pull_back<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (_, g): (&[P], &[P::Units]),
+        At { g, .. }: At<'_, P, P::Units>,
         d: &[P],
         q: &mut [P::Units],
         emit: impl FnMut(usize, P::Vector<S>),
@@ -376,7 +376,7 @@ impl<U: Unit> Kernel for Shallow<U> {
     fn pull_back_open<S: Simd, P: Lanes>(
         &self,
         simd: S,
-        (z, g): (&[P], &[P::Units]),
+        At { z, g, .. }: At<'_, P, P::Units>,
         d: &[P],
         (q, open): (&mut [P::Units], &mut OpenUnits<P>),
         mut emit: impl FnMut(usize, P::Vector<S>),

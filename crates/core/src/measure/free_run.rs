@@ -64,8 +64,9 @@ struct LaneRun<K: Kernel, P: Lanes> {
     states: Vec<P>,
     s: Vec<P>,
     x_hat: Vec<P>,
-    /// Units of one step.
+    /// Units of one step, and their marks.
     g: Vec<K::Units<P>>,
+    marks: Vec<K::Units<P>>,
     out: Vec<f32>,
 }
 
@@ -86,6 +87,7 @@ impl<K: Kernel, P: Lanes> LaneRun<K, P> {
             dims,
             dim_obs: observation.dim_obs,
             g: vec![K::Units::<P>::ZERO; kernel.registers::<P>()],
+            marks: vec![K::Units::<P>::ZERO; kernel.registers::<P>() * K::MARKS_A_UNIT],
             kernel,
             observation: lanes,
             isa,
@@ -169,7 +171,7 @@ impl<K: Kernel, P: Lanes> Task for Steps<'_, K, P> {
             run.kernel.step(
                 simd,
                 (&run.z, s),
-                &mut run.g,
+                (&mut run.g, &mut run.marks),
                 #[inline(always)]
                 |i, z| next[i].store(z),
             );

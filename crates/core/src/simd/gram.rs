@@ -22,6 +22,14 @@ impl Groups<'_> {
             group[index] = sum;
         }
     }
+
+    /// Adds to entry `index` of every group.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, index: usize, sums: [f32; 2]) {
+        for (group, sum) in self.0.iter_mut().zip(sums) {
+            group[index] += sum;
+        }
+    }
 }
 
 /// Where entry (i, j) of a matrix stands in a gradient: start + i·row + j·col.
@@ -71,6 +79,16 @@ impl<P: Lanes> Rows<'_, P> {
     #[inline(always)]
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// The same rows without the features before `start`.
+    #[inline(always)]
+    pub(crate) fn from(self, start: usize) -> Self {
+        Rows {
+            values: &self.values[start..],
+            width: self.width - start,
+            ..self
+        }
     }
 
     /// One feature, row by row.

@@ -9,7 +9,7 @@
 //! signal leaves the model its own state.
 
 use crate::forcing::{Forcing, ForcingGradient};
-use crate::kernel::{Chunk, Kernel, Tape, chunk_of};
+use crate::kernel::{At, Chunk, Kernel, Tape, chunk_of};
 use crate::map::Dims;
 use crate::observation::{Observation, ObservationLanes, Residuals};
 use crate::simd::{Groups, Lanes, OpenUnits, Simd, SimdBase, SimdFloat, Task};
@@ -187,14 +187,17 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
         for t in 0..*window {
             let (before, after) = tape.z.split_at_mut((t + 1) * m);
             let (before, next) = (&before[t * m..], &mut z[t * m..][..m]);
-            let (s, g) = (&tape.s[t * k..][..k], tape.g.at_mut(t));
+            let (s, to) = (
+                &tape.s[t * k..][..k],
+                (tape.g.at_mut(t), tape.marks.at_mut(t)),
+            );
             let teacher = &mut teacher[(t + 1) * width..][..width];
             let gain = P::Vector::splat(simd, self.forced.forcing.gain(t + 1));
             let after = &mut after[..m];
             self.kernel.step(
                 simd,
                 (before, s),
-                g,
+                to,
                 #[inline(always)]
                 |i, z| {
                     next[i].store(z);
@@ -300,7 +303,11 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
         } = &mut *self.sweep;
         let (m, width) = (dims.latent, observation.forced());
         let (earlier, d) = tape.d.split_at_mut(t * m);
-        let (z, g) = (&tape.z[t * m..][..m], tape.g.at(t));
+        let at = At {
+            z: &tape.z[t * m..][..m],
+            g: tape.g.at(t),
+            marks: tape.marks.at(t),
+        };
         let before = t.saturating_sub(1) * m;
         let (r, to_teacher) = (&residuals.r[before..][..m], &mut inferred[t * m..][..m]);
         let gain = self.forced.forcing.gain(t);
@@ -308,7 +315,7 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
         pull_back(
             self.kernel,
             simd,
-            (z, g),
+            at,
             d,
             (q, &mut tape.open),
             #[inline(always)]
@@ -355,7 +362,7 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
 fn pull_back<K: Kernel, S: Simd, P: Lanes>(
     kernel: &K,
     simd: S,
-    at: (&[P], &[K::Units<P>]),
+    at: At<'_, P, K::Units<P>>,
     d: &[P],
     (q, open): (&mut [K::Units<P>], &mut Option<OpenUnits<P>>),
     emit: impl FnMut(usize, P::Vector<S>),
