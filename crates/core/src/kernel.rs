@@ -88,6 +88,12 @@ impl<P: Lanes, Q: Lanes> Tape<P, Q> {
     }
 }
 
+/// Where a step leaves the units' values and marks.
+pub(crate) struct Left<'a, Q> {
+    pub(crate) g: &'a mut [Q],
+    pub(crate) marks: &'a mut [Q],
+}
+
 /// What a step left on the tape: the state that the map was applied to, the units' values there and their marks.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a, P, Q> {
@@ -261,12 +267,12 @@ pub(crate) trait Kernel: Send + Sync + Sized {
     /// Takes θ, once an update.
     fn prepare<S: Simd>(&mut self, simd: S, theta: &[f32]);
 
-    /// Emits every entry of F(z, s) at (z, s); the units' values and marks go to the tape.
+    /// Emits every entry of F(z, s) at (z, s); what the units leave is for the way back.
     fn step<S: Simd, P: Lanes>(
         &self,
         simd: S,
         at: (&[P], &[P]),
-        to: (&mut [Self::Units<P>], &mut [Self::Units<P>]),
+        left: Left<'_, Self::Units<P>>,
         emit: impl FnMut(usize, P::Vector<S>),
     );
 

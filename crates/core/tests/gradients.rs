@@ -463,31 +463,52 @@ fn threads_and_wide_registers_change_no_bit_for_any_size() {
 
 #[test]
 fn a_run_continued_from_a_state_ends_with_the_same_bits() {
-    let sizes = (dims(3, 7, 0), 3);
-    let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 5, 6);
-    situation.plan.noise = 0.1;
-    let model = Model::new(situation.architecture, situation.theta.clone());
-    let run = |from: train::State, stop_after: u64| {
-        let mut watch = |epoch: &train::Epoch, _: &train::State| {
-            if epoch.epoch == stop_after {
-                train::Control::Stop
-            } else {
-                train::Control::Continue
-            }
+    for info in MODELS {
+        let sizes = (dims(3, 7, 0), 3);
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 5, 6);
+        situation.plan.noise = 0.1;
+        // Large steps: thresholds of dendritic models pass one another.
+        situation.plan.schedule.start = 0.03;
+        let model = Model::new(situation.architecture, situation.theta.clone());
+        let run = |from: train::State, stop_after: u64| {
+            let mut watch = |epoch: &train::Epoch, _: &train::State| match epoch.epoch == stop_after
+            {
+                true => train::Control::Stop,
+                false => train::Control::Continue,
+            };
+            let (plan, windows) = (&situation.plan, &situation.windows);
+            train::train(plan, windows, &situation.architecture, from, &mut watch)
         };
-        train::train(
-            &situation.plan,
-            &situation.windows,
-            &situation.architecture,
-            from,
-            &mut watch,
-        )
-    };
-    let whole = run(train::State::new(&model, &situation.plan), 100);
-    let train::Outcome::Stopped(half) = run(train::State::new(&model, &situation.plan), 1) else {
-        panic!("the watch stops it")
-    };
-    assert!(run(half, 100) == whole);
+        let start = train::State::new(&model, &situation.plan);
+        let whole = run(start.clone(), 100);
+        let train::Outcome::Stopped(half) = run(start, 1) else {
+            panic!("the watch stops it")
+        };
+        assert!(
+            matches!(whole, train::Outcome::Finished(_)),
+            "{}",
+            info.entry.id
+        );
+        assert!(run(half, 100) == whole, "{}", info.entry.id);
+    }
+}
+
+#[test]
+fn thresholds_that_are_equal_or_zero_have_the_gradient_of_the_reference() {
+    let dendritic = MODELS
+        .iter()
+        .filter(|info| info.entry.id.contains("dendritic"));
+    for info in dendritic {
+        let sizes = (dims(3, 7, 0), 3);
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 9, 6);
+        let thresholds = situation.architecture.layout().range("thresholds");
+        for of_state in situation.theta[thresholds].chunks_exact_mut(7) {
+            of_state[3] = of_state[1];
+            of_state[4] = 0.0;
+            of_state[6] = 0.0;
+        }
+        situation.check().unwrap();
+    }
 }
 
 #[test]

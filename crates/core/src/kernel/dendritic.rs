@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::linear::Linear;
 use super::rectified::Square;
 use super::splines::Splines;
-use super::{At, Chunk, Factors, Kernel, Tape};
+use super::{At, Chunk, Factors, Kernel, Left, Tape};
 use crate::map::Dims;
 use crate::map::dendritic::Clipping;
 use crate::simd::{Groups, Lanes, Rows, Simd, SimdFloat};
@@ -62,7 +62,7 @@ impl Kernel for Dendritic {
         &self,
         simd: S,
         (z, s): (&[P], &[P]),
-        (g, marks): (&mut [P], &mut [P]),
+        Left { g, marks }: Left<'_, P>,
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         let (slopes, places) = marks.split_at_mut(z.len());
@@ -132,14 +132,14 @@ impl Kernel for Dendritic {
             z, marks, q, sums, ..
         } = tape;
         let z = Rows::new(&z[steps.start * dim..steps.end * dim], dim);
-        let (c, places) = (q.rows(0..steps.len()), marks.rows(steps).from(dim));
+        let (c, marks) = (q.rows(0..steps.len()), marks.rows(steps));
         let sums = &mut sums[self.square.running_sums()..];
         if chunk.is_first() {
             sums.fill(P::ZERO);
         }
         let states = sums.chunks_exact_mut(self.splines.sums_a_state());
         for (m, sums) in states.enumerate() {
-            self.splines.accumulate(simd, m, [z, c, places], sums);
+            self.splines.accumulate(simd, m, [z, c, marks], sums);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::linear::Linear;
-use super::{At, Chunk, Factors, Kernel, Tape};
+use super::{At, Chunk, Factors, Kernel, Left, Tape};
 use crate::map::Dims;
 use crate::map::plrnn::Centring;
 use crate::simd::{Groups, Lanes, Packed, Place, Rows, Select, Simd, SimdBase, Whole, multiply};
@@ -161,7 +161,7 @@ impl Kernel for Rectified {
         &self,
         simd: S,
         (z, s): (&[P], &[P]),
-        (g, _): (&mut [P], &mut [P]),
+        Left { g, .. }: Left<'_, P>,
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         let offset = self.offset(simd, z);

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::layer::{Ends, Layer};
 use super::linear::Linear;
-use super::{At, Chunk, Factors, Kernel, Tape};
+use super::{At, Chunk, Factors, Kernel, Left, Tape};
 use crate::map::Dims;
 use crate::simd::{
     Groups, Lanes, OpenUnits, Place, Rows, SQUARE, Select, Simd, SimdBase, SimdFloat, SimdMask,
@@ -314,7 +314,7 @@ impl<U: Unit> Kernel for Shallow<U> {
         &self,
         simd: S,
         (z, s): (&[P], &[P]),
-        (g, _): (&mut [P::Units], &mut [P::Units]),
+        Left { g, .. }: Left<'_, P::Units>,
         emit: impl FnMut(usize, P::Vector<S>),
     ) {
         self.layer.step(

@@ -26,6 +26,9 @@ use crate::simd::{Groups, Lanes, Rows, Select, Simd, SimdBase, SimdFloat};
 /// States whose knots are counted side by side, so that a count does not wait for the addition before it.
 const ABREAST: usize = 4;
 
+/// Knots are sorted one by one for so many moves each, which is all they need from one update to the next.
+const MOVES_A_KNOT: usize = 8;
+
 /// 2²³: what is added to it is counted in its last bits.
 const COUNTED: f32 = 8_388_608.0;
 
@@ -41,7 +44,7 @@ pub(super) struct Splines {
     dim: usize,
     bases: usize,
     clipping: Clipping,
-    /// Which basis the knots of a state belong to, from the lowest to the highest; the knot at 0 comes after the bases.
+    /// Which basis the knots of a state belong to, from the lowest to the highest; the knot at 0 has the number of bases.
     order: Vec<u32>,
     /// The knots in that order.
     ends: Vec<f32>,
@@ -54,12 +57,12 @@ pub(super) struct Splines {
 impl Splines {
     pub(super) fn new(dim: usize, bases: usize, clipping: Clipping) -> Splines {
         let knots = knots_of(bases, clipping);
-        let numbers = u32::try_from(knots).expect("so many do not fit into memory");
+        assert!(knots < COUNTED as usize, "{knots} knots cannot be counted");
         Splines {
             dim,
             bases,
             clipping,
-            order: (0..dim).flat_map(|_| 0..numbers).collect(),
+            order: (0..dim).flat_map(|_| 0..knots as u32).collect(),
             ends: vec![0.0; dim * knots],
             pieces: vec![Piece::default(); dim * (knots + 1)],
             slopes: vec![0.0; bases],
@@ -80,9 +83,10 @@ impl Splines {
     pub(super) fn prepare(&mut self, slopes: &[f32], thresholds: &[f32]) {
         self.slopes.copy_from_slice(slopes);
         self.thresholds.copy_from_slice(thresholds);
+        let total = slopes.iter().map(|&slope| f64::from(slope)).sum();
         for m in 0..self.dim {
             self.sort(m);
-            self.add_up(m);
+            self.add_up(m, total);
         }
     }
 
@@ -92,23 +96,32 @@ impl Splines {
         let knots = self.knots();
         let thresholds = &self.thresholds[m * self.bases..][..self.bases];
         let order = &mut self.order[m * knots..][..knots];
-        let place = |index: u32| (knot(thresholds, index), index);
+        let by_knot = |one: &u32, other: &u32| {
+            let knots = knot(thresholds, *one).total_cmp(&knot(thresholds, *other));
+            knots.then(one.cmp(other))
+        };
+        let mut moves = 0;
         for end in 1..knots {
             let moving = order[end];
             let mut at = end;
-            while at > 0 && place(order[at - 1]) > place(moving) {
+            while at > 0 && by_knot(&order[at - 1], &moving).is_gt() {
                 order[at] = order[at - 1];
                 at -= 1;
             }
             order[at] = moving;
+            moves += end - at;
+            if moves > MOVES_A_KNOT * knots {
+                // Far from sorted, as at first.
+                order.sort_unstable_by(by_knot);
+                return;
+            }
         }
     }
 
-    /// Slopes and offsets of a state's pieces.
-    fn add_up(&mut self, m: usize) {
+    /// Slopes and offsets of a state's pieces, Σ_b α_b being known.
+    fn add_up(&mut self, m: usize, total: f64) {
         let (knots, bases) = (self.knots(), self.bases);
         let thresholds = &self.thresholds[m * bases..][..bases];
-        let total: f64 = self.slopes.iter().map(|&slope| f64::from(slope)).sum();
         let ends = &mut self.ends[m * knots..][..knots];
         let pieces = &mut self.pieces[m * (knots + 1)..][..knots + 1];
         let (mut slope, mut offset) = (0.0, 0.0);
@@ -205,9 +218,9 @@ impl Splines {
             *at = z.load(simd);
         }
         for k in 0..knots {
-            for r in 0..R {
-                let below = at[r].simd_gt(P::Vector::splat(simd, ends[r][k]));
-                counts[r] += below.select(one, zero);
+            for ((at, count), ends) in at.iter().zip(&mut counts).zip(ends) {
+                let below = at.simd_gt(P::Vector::splat(simd, ends[k]));
+                *count += below.select(one, zero);
             }
         }
         for (r, &count) in counts.iter().enumerate() {
@@ -220,16 +233,18 @@ impl Splines {
         2 * (self.knots() + 1)
     }
 
-    /// Adds some steps of a state to its running sums: its values z, the cotangents c of its spline, and the pieces.
+    /// Adds some steps of a state to its running sums: its values z, the cotangents c of its spline, and the marks that
+    /// steps left, slopes and pieces of all states.
     #[inline(always)]
     pub(super) fn accumulate<S: Simd, P: Lanes>(
         &self,
         simd: S,
         m: usize,
-        [z, c, places]: [Rows<'_, P>; 3],
+        [z, c, marks]: [Rows<'_, P>; 3],
         sums: &mut [P],
     ) {
-        let steps = z.feature(m).zip(c.feature(m)).zip(places.feature(m));
+        let places = marks.feature(self.dim + m);
+        let steps = z.feature(m).zip(c.feature(m)).zip(places);
         for ((z, c), places) in steps {
             let mut cz = P::ZERO;
             cz.store(c.load(simd) * z.load(simd));

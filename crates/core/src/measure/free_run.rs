@@ -2,7 +2,7 @@
 //! of a recording need. The kernels are those of training.
 
 use crate::kernel::{
-    Clipped, Dendritic, Kernel, KernelKind, Plain, Prepare, Rectified, Shallow, Tanh,
+    Clipped, Dendritic, Kernel, KernelKind, Left, Plain, Prepare, Rectified, Shallow, Tanh,
 };
 use crate::map::Dims;
 use crate::map::shallow::Activation;
@@ -171,7 +171,10 @@ impl<K: Kernel, P: Lanes> Task for Steps<'_, K, P> {
             run.kernel.step(
                 simd,
                 (&run.z, s),
-                (&mut run.g, &mut run.marks),
+                Left {
+                    g: &mut run.g,
+                    marks: &mut run.marks,
+                },
                 #[inline(always)]
                 |i, z| next[i].store(z),
             );

@@ -81,16 +81,6 @@ impl<P: Lanes> Rows<'_, P> {
         self.width
     }
 
-    /// The same rows without the features before `start`.
-    #[inline(always)]
-    pub(crate) fn from(self, start: usize) -> Self {
-        Rows {
-            values: &self.values[start..],
-            width: self.width - start,
-            ..self
-        }
-    }
-
     /// One feature, row by row.
     #[inline(always)]
     pub(crate) fn feature(&self, index: usize) -> impl Iterator<Item = &P> {

@@ -139,7 +139,7 @@ impl Meeting {
         self.sleep_through(round);
     }
 
-    /// Whether all workers have come to a round.
+    /// Whether all workers have come to a round. Panics if one of them did, whether or not it came.
     fn is_over(&self, round: usize) -> bool {
         let is_broken = self.broken.load(Ordering::SeqCst);
         assert!(!is_broken, "another worker panicked");
@@ -147,7 +147,8 @@ impl Meeting {
     }
 
     /// Sleeps until a round is over. Either the last worker sees the sleeper and rings, or the sleeper sees that the
-    /// round is over: both write, then read what the other wrote, in one order for all.
+    /// round is over: both write, then read what the other wrote, in one order for all. Who rings takes the lock, so that
+    /// it does not ring between a sleeper's last look and its sleep.
     fn sleep_through(&self, round: usize) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,5 +164,44 @@ impl Meeting {
             let _bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
             self.bell.notify_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a worker does that sleeps through the first round, when `meanwhile` happens as soon as it sleeps.
+    fn sleeper_and(meanwhile: impl FnOnce(&Meeting)) -> std::thread::Result<()> {
+        let meeting = Meeting::new(2);
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| meeting.sleep_through(0));
+            while meeting.sleepers.load(Ordering::SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+            meanwhile(&meeting);
+            sleeper.join()
+        })
+    }
+
+    #[test]
+    fn the_last_worker_wakes_those_who_sleep() {
+        let woken = sleeper_and(|meeting| {
+            meeting.arrived.store(1, Ordering::SeqCst);
+            meeting.wait();
+        });
+        assert!(woken.is_ok());
+    }
+
+    #[test]
+    fn a_panic_wakes_those_who_sleep_and_ends_them() {
+        let woken = sleeper_and(|meeting| {
+            let panicking = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _presence = Presence(meeting);
+                panic!("a worker fails");
+            }));
+            assert!(panicking.is_err());
+        });
+        assert!(woken.is_err());
     }
 }

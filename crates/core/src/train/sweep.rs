@@ -9,7 +9,7 @@
 //! signal leaves the model its own state.
 
 use crate::forcing::{Forcing, ForcingGradient};
-use crate::kernel::{At, Chunk, Kernel, Tape, chunk_of};
+use crate::kernel::{At, Chunk, Kernel, Left, Tape, chunk_of};
 use crate::map::Dims;
 use crate::observation::{Observation, ObservationLanes, Residuals};
 use crate::simd::{Groups, Lanes, OpenUnits, Simd, SimdBase, SimdFloat, Task};
@@ -187,17 +187,18 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
         for t in 0..*window {
             let (before, after) = tape.z.split_at_mut((t + 1) * m);
             let (before, next) = (&before[t * m..], &mut z[t * m..][..m]);
-            let (s, to) = (
-                &tape.s[t * k..][..k],
-                (tape.g.at_mut(t), tape.marks.at_mut(t)),
-            );
+            let s = &tape.s[t * k..][..k];
+            let left = Left {
+                g: tape.g.at_mut(t),
+                marks: tape.marks.at_mut(t),
+            };
             let teacher = &mut teacher[(t + 1) * width..][..width];
             let gain = P::Vector::splat(simd, self.forced.forcing.gain(t + 1));
             let after = &mut after[..m];
             self.kernel.step(
                 simd,
                 (before, s),
-                to,
+                left,
                 #[inline(always)]
                 |i, z| {
                     next[i].store(z);
