@@ -364,10 +364,14 @@ def main():
     for workload in arguments.workload:
         environment.say(f"{workload.name}:")
         report["workloads"].append(compare(workload, arguments, cores))
-    text = table(report)
-    print(text)
+        keep(report, arguments)
+    print(table(report))
+
+
+def keep(report, arguments):
+    """Write what was measured so far: a comparison takes minutes a workload, and may be interrupted."""
     if not arguments.no_page:
-        write_page(text)
+        write_page(table(report))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
 
