@@ -142,12 +142,12 @@ impl Sweep {
         &self.found_intervals
     }
 
-    /// Runs what has not been run, with so many trainings side by side.
+    /// Runs what has not been run, with so many trainings side by side, or as many as there are runs.
     pub fn run(&self, workers: usize, spectator: &dyn Spectator) -> Result<Ended, Error> {
         self.record.write(&self.folder)?;
         let queue = Queue::new(&self.jobs);
         std::thread::scope(|scope| {
-            for _ in 0..workers {
+            for _ in 0..workers.min(self.jobs.len()) {
                 scope.spawn(|| self.work(&queue, spectator));
             }
         });

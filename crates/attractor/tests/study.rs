@@ -104,7 +104,7 @@ const WRONG_AFTER_DATA: &[(&str, &str, &str)] = &[
     (
         "[grid]\nalpha = [0.1, 0.10]\n",
         "two combinations go to the same folder `alpha=0.1`",
-        "give one of them another `name`",
+        "leave one of them out",
     ),
     (
         "[grid]\nalpha = [0.1]\n[[list]]\nalpha = 0.2\n",
@@ -125,6 +125,11 @@ const WRONG_AFTER_DATA: &[(&str, &str, &str)] = &[
         "[evaluation]\npe_steps = 2\n",
         "unknown key `pe_steps` of [evaluation] (line 5 of",
         "did you mean `pe-steps`?",
+    ),
+    (
+        "[evaluation]\nset = {rho = 28}\n",
+        "[evaluation.set] has parameters of a system, but no system is named (line 5 of",
+        "names it",
     ),
     (
         "[evaluation]\nsystem = 'lorenz36'\n",
@@ -154,7 +159,17 @@ const WRONG_WHOLES: &[(&str, &str, &str)] = &[
     (
         "seeds = [1, 2, 1]\n{DATA}",
         "seed 1 stands twice in `seeds` (line 1 of",
-        "",
+        "leave one of them out",
+    ),
+    (
+        "seeds = [9223372036854775808]\n{DATA}",
+        "seed 9223372036854775808 is above 9223372036854775807, the largest one (line 1 of",
+        "give a number of seeds",
+    ),
+    (
+        "seeds = 99999999999\n{DATA}",
+        "`seeds` has more than 100000 seeds (line 1 of",
+        "give a number of seeds",
     ),
     (
         "seeds = -1\n{DATA}",
@@ -183,7 +198,7 @@ const WRONG_WHOLES: &[(&str, &str, &str)] = &[
     ),
     (
         "seeds = 1\n[data]\ntrain = 'none.npy'\n",
-        "no such file: none.npy (named in",
+        "no such file: none.npy in ",
         "`--data-dir` or ATTRACTOR_DATA",
     ),
     ("seeds = = 1\n", "(line 1 of", ""),

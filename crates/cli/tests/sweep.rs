@@ -371,6 +371,19 @@ const WRONG: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
+fn names_are_of_any_alphabet_and_workers_no_more_than_runs() {
+    let folder = folder(|study| {
+        let entry = "[[list]]\nname = '试'\nalpha = 0.1";
+        let study = study.replace("[grid]\nalpha = [0.1, 0.3]", entry);
+        study.replace("seeds = 3", "seeds = 1")
+    });
+    let here = folder.path();
+    said(here, "sweep s.toml --out d --quiet --workers 999999999", 0);
+    assert!(here.join("d/试/seed-01/scores.json").exists());
+    assert!(said(here, "table d", 0).0.contains("试"));
+}
+
+#[test]
 fn mistakes_are_told_and_nothing_is_written() {
     let folder = folder(str::to_string);
     let here = folder.path();

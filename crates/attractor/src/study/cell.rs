@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::error::{Mistake, StudyError};
 use super::file::{Axis, Entry, StudyFile};
+use super::folder::RECORD;
 use crate::Error;
 use crate::container::Fingerprint;
 use crate::experiment::{Experiment, Origin, Raw};
@@ -143,21 +144,31 @@ fn folder(parts: Vec<String>) -> String {
     }
     let mut fingerprint = Fingerprint::new();
     fingerprint.add(whole.as_bytes());
-    let begin: String = whole.chars().take(READABLE).collect();
+    let begin = &whole[..whole.floor_char_boundary(READABLE)];
     format!("{begin}-{}", fingerprint.text())
 }
 
-/// A name with what every file system takes: letters, digits and a few signs.
+/// A name with what every file system takes: letters of any alphabet, digits and a few signs. A fingerprint stands for one
+/// without any of these, and for the name of the study's own file.
 fn readable(name: &str) -> String {
-    let taken = |c: char| c.is_ascii_alphanumeric() || "+-_.=".contains(c);
+    let taken = |c: char| c.is_alphanumeric() || "+-_.=".contains(c);
     let words = name.split(|c| !taken(c)).filter(|word| !word.is_empty());
-    let name = words.collect::<Vec<_>>().join("-");
+    let folder = words.collect::<Vec<_>>().join("-");
     // A dot in front would hide the folder, a dash would make it a flag.
-    name.trim_start_matches(['.', '-']).to_string()
+    match folder.trim_start_matches(['.', '-']) {
+        "" | RECORD => {
+            let mut fingerprint = Fingerprint::new();
+            fingerprint.add(name.as_bytes());
+            format!("entry-{}", fingerprint.text())
+        }
+        folder => folder.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -180,7 +191,13 @@ mod tests {
     fn folders_are_readable_and_differ_where_they_are_cut() {
         assert_eq!(folder(Vec::new()), "base");
         assert_eq!(readable("shPLRNN + GTF (tanh)"), "shPLRNN-+-GTF-tanh");
-        assert_eq!(readable("../up/µ"), "up");
+        assert_eq!(readable("../up/µ"), "up-µ");
+        assert_eq!(readable("试 Ä"), "试-Ä");
+        let unreadable = ["", ".", "..", "()", RECORD].map(readable);
+        let parts: BTreeSet<&String> = unreadable.iter().collect();
+        assert_eq!(parts.len(), unreadable.len());
+        assert!(unreadable.iter().all(|name| name.starts_with("entry-")));
+        assert!(folder(vec!["试".repeat(90)]).len() <= LONGEST);
         let long = |last: &str| folder(vec!["x".repeat(99), last.to_string()]);
         assert!(long("a") != long("b") && long("a").len() <= LONGEST);
     }

@@ -30,10 +30,12 @@ pub enum StudyError {
         path: PathBuf,
     },
     /// A file of data is not there.
-    #[error("no such file: {} (named in {})", data.display(), path.display())]
+    #[error("no such file: {}{} (named in {})", data.display(), not_in(folders), path.display())]
     DataNotFound {
         /// The file of data.
         data: PathBuf,
+        /// Where it was looked for.
+        folders: Vec<PathBuf>,
         /// The study.
         path: PathBuf,
     },
@@ -166,6 +168,12 @@ pub enum Mistake {
     /// A seed twice.
     #[error("seed {0} stands twice in `seeds`")]
     SeedTwice(u64),
+    /// A seed that no run takes.
+    #[error("seed {0} is above {max}, the largest one", max = i64::MAX)]
+    SeedTooLarge(u64),
+    /// More seeds than a study may have.
+    #[error("`seeds` has more than {0} seeds")]
+    TooManySeeds(usize),
     /// A setting that the study sets itself.
     #[error("`{0}` cannot be set here")]
     Reserved(&'static str),
@@ -183,6 +191,9 @@ pub enum Mistake {
         /// The most similar one.
         near: Option<&'static str>,
     },
+    /// Parameters of no system.
+    #[error("[evaluation.set] has parameters of a system, but no system is named")]
+    SetAlone,
     /// There are no training data.
     #[error("[data] has no `train`")]
     NoTrain,
@@ -192,6 +203,18 @@ fn within(table: &str) -> String {
     match table {
         "" => String::new(),
         table => format!(" of [{table}]"),
+    }
+}
+
+/// The folders in which a file is not, but for the one that a user is in.
+fn not_in(folders: &[PathBuf]) -> String {
+    let folders = folders
+        .iter()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folders: Vec<String> = folders.map(|f| f.display().to_string()).collect();
+    match folders.is_empty() {
+        true => String::new(),
+        false => format!(" in {}", folders.join(" or ")),
     }
 }
 
@@ -219,7 +242,10 @@ impl Mistake {
                 "give settings lists of values, as in `alpha = [0.1, 0.2]`, or leave it out".into(),
             ),
             Mistake::EmptyList => Some("add an entry with `[[list]]`, or leave it out".into()),
-            Mistake::NoSeeds => Some("give a number of seeds, or a list of them".into()),
+            Mistake::NoSeeds | Mistake::SeedTooLarge(_) | Mistake::TooManySeeds(_) => {
+                Some("give a number of seeds, or a list of them".into())
+            }
+            Mistake::SeedTwice(_) => Some("leave one of them out".into()),
             Mistake::Reserved("seed") => {
                 Some("`seeds` of the study sets the seeds of its runs".into())
             }
@@ -227,18 +253,18 @@ impl Mistake {
                 Some("every run has one thread; `--workers` says how many run side by side".into())
             }
             Mistake::GridAndList(_) => Some("leave it out of one of them".into()),
-            Mistake::SameCell(_) => Some("give one of them another `name`, or leave it out".into()),
+            Mistake::SameCell(_) => {
+                Some("leave one of them out, or give an entry of the list another `name`".into())
+            }
             Mistake::UnknownRow {
                 near: Some(near), ..
             } => Some(did_you_mean(near)),
             Mistake::UnknownRow { .. } => {
                 Some("rows are named as in \"shPLRNN + GTF / ECG\"".into())
             }
+            Mistake::SetAlone => Some("`system = \"…\"` of [evaluation] names it".into()),
             Mistake::NoTrain => Some("`train = \"…\"` names the training data".into()),
-            Mistake::Syntax(_)
-            | Mistake::Kind { .. }
-            | Mistake::Value(_)
-            | Mistake::SeedTwice(_) => None,
+            Mistake::Syntax(_) | Mistake::Kind { .. } | Mistake::Value(_) => None,
         }
     }
 }

@@ -23,6 +23,7 @@
 //! starts = 8
 //! ```
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use attractor_core::measure;
@@ -230,6 +231,7 @@ impl Reader<'_> {
         let known: Vec<&str> = JUDGING.into_iter().chain([SET]).chain(measures).collect();
         for (key, value, at) in lines(table) {
             match key {
+                SET if !table.contains_key("system") => return Err((Mistake::SetAlone, at)),
                 SET => {
                     for (name, value, at) in lines(inner(key, value, at)?) {
                         set.push((name.to_string(), text(name, value, at)?));
@@ -295,7 +297,7 @@ fn refuse_reserved(key: &str, at: usize) -> Result<(), At> {
 }
 
 /// The largest number of runs a cell.
-const MOST_SEEDS: u64 = 100_000;
+const MOST_SEEDS: usize = 100_000;
 
 /// 1 … n for a number n, or the seeds of a list.
 fn seeds(value: &Value<'_>, at: usize) -> Result<Vec<u64>, At> {
@@ -305,24 +307,34 @@ fn seeds(value: &Value<'_>, at: usize) -> Result<Vec<u64>, At> {
             at,
         )
     };
-    let number = |text: String| text.parse::<u64>().map_err(|_| expected());
+    let number = |v: &DeValue<'_>| {
+        let text = plain(v).ok_or_else(expected)?;
+        text.parse::<u64>().map_err(|_| expected())
+    };
     let seeds: Vec<u64> = match value.get_ref() {
         DeValue::Array(array) => {
-            let texts = array
-                .iter()
-                .map(|v| plain(v.get_ref()).ok_or_else(expected));
-            texts.map(|text| number(text?)).collect::<Result<_, At>>()?
+            let all = array.iter().map(|v| number(v.get_ref()));
+            all.collect::<Result<_, At>>()?
         }
-        single => {
-            let count = number(plain(single).ok_or_else(expected)?)?;
-            (1..=count.min(MOST_SEEDS)).collect()
-        }
+        // One more than may be, so that it is refused below.
+        single => (1..=number(single)?.min(MOST_SEEDS as u64 + 1)).collect(),
     };
-    let twice = |i: &usize| seeds[..*i].contains(&seeds[*i]);
-    match (0..seeds.len()).find(twice) {
-        Some(i) => Err((Mistake::SeedTwice(seeds[i]), at)),
-        None if seeds.is_empty() => Err((Mistake::NoSeeds, at)),
+    match mistake_of(&seeds) {
+        Some(mistake) => Err((mistake, at)),
         None => Ok(seeds),
+    }
+}
+
+fn mistake_of(seeds: &[u64]) -> Option<Mistake> {
+    let mut seen = BTreeSet::new();
+    match seeds.len() {
+        0 => Some(Mistake::NoSeeds),
+        ..=MOST_SEEDS => seeds.iter().find_map(|&seed| match seed {
+            seed if seed > i64::MAX as u64 => Some(Mistake::SeedTooLarge(seed)),
+            seed if !seen.insert(seed) => Some(Mistake::SeedTwice(seed)),
+            _ => None,
+        }),
+        _ => Some(Mistake::TooManySeeds(MOST_SEEDS)),
     }
 }
 

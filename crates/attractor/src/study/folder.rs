@@ -19,7 +19,7 @@ use super::error::StudyError;
 use super::scored::Scored;
 use crate::{Error, store};
 
-const RECORD: &str = "study.json";
+pub(super) const RECORD: &str = "study.json";
 
 /// Which study a folder holds, of which data, judged how.
 #[derive(Debug, Clone, PartialEq)]
