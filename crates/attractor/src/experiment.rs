@@ -29,7 +29,7 @@ use attractor_core::penalty::PenaltyWeights;
 use attractor_core::series::{Channel, Series, SeriesError};
 use attractor_core::settings::{SettingError, Settings, Value};
 use attractor_core::simd::Isa;
-use attractor_core::train::Plan;
+use attractor_core::train::{Plan, numbers_a_step};
 use attractor_core::windows::{Windows, WindowsError};
 
 use crate::embedding::EmbeddingError;
@@ -612,15 +612,14 @@ fn refuse_over_smoothing(series: &Series, sigma: f64) -> Result<(), ExperimentEr
     }
 }
 
-/// Every window keeps its states, teacher signals, hidden units, predictions and their cotangents at every step.
+/// What an update keeps of a batch must fit into memory.
 fn refuse_more_than_memory(
     architecture: &Architecture,
     windows: &Windows,
     batch: usize,
 ) -> Result<(), ExperimentError> {
-    let Dims { latent, hidden, .. } = architecture.dims;
-    let a_step = 4 * latent + 2 * hidden + 2 * windows.dim_obs();
-    let numbers = batch as u128 * (windows.window() as u128 + 1) * a_step as u128;
+    let a_step = numbers_a_step(architecture) as u128;
+    let numbers = batch as u128 * (windows.window() as u128 + 1) * a_step;
     let gib = (4 * numbers).div_ceil(1 << 30) as u64;
     // Some systems promise any amount; none of ours has a tebibyte.
     let fits = gib < 1024

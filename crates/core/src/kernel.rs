@@ -174,9 +174,9 @@ fn stride_of<P>(units: usize) -> usize {
 const HALF_CACHE: usize = 256 * 1024;
 
 /// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents of eight windows in half
-/// of a second-level cache of half a megabyte, but at least 24, because fewer would spend their time on loading and
-/// storing sums. Where the sums alone fill the cache, the whole window is one chunk. Sums go from chunk to chunk, so that
-/// this must not depend on how many windows a register holds; caches of processors with wide ones are larger.
+/// of a second-level cache of half a megabyte (marks come on top), but at least 24, because fewer would spend their time on
+/// loading and storing sums. Where the sums alone fill the cache, the whole window is one chunk. Sums go from chunk to
+/// chunk, so that this must not depend on how many windows a register holds; caches of processors with wide ones are larger.
 pub(crate) fn chunk_of(kernel: &impl Kernel, window: usize) -> usize {
     let bytes = size_of::<Lanes8>();
     if kernel.units() * kernel.sums_a_unit() * bytes > HALF_CACHE {

@@ -15,6 +15,7 @@ use crate::forcing::adaptive::Adaptation;
 use crate::forcing::alpha::Norm;
 use crate::forcing::{Forcing, ForcingGradient};
 use crate::kernel::{Clipped, Dendritic, Kernel, KernelKind, Plain, Rectified, Shallow, Tanh};
+use crate::map::Dims;
 use crate::map::shallow::Activation;
 use crate::model::{Architecture, Model};
 use crate::optim::{RAdam, Schedule};
@@ -204,6 +205,22 @@ pub fn train(
     with_kernel!(job.train(from, watch))
 }
 
+/// How many numbers an update keeps of every window at every step, at most: states, teacher signals, predictions and their
+/// cotangents, external inputs, and what hidden units leave for the way back.
+pub fn numbers_a_step(architecture: &Architecture) -> usize {
+    let Dims {
+        latent,
+        hidden,
+        inputs,
+    } = architecture.dims;
+    let of_units = match architecture.info.kernel {
+        KernelKind::Shallow(_) => 2 * hidden,
+        KernelKind::Rectified(_) => 2 * latent,
+        KernelKind::Dendritic(_) => (2 + Dendritic::MARKS_A_UNIT) * latent,
+    };
+    4 * latent + inputs + of_units + 2 * architecture.observation.dim_obs
+}
+
 /// 𝒩 of the batch of windows that start at the given rows, as adaptive forcing estimates it.
 pub fn norm_of_batch(
     plan: &Plan,
@@ -308,4 +325,32 @@ enum Register {
     Wide,
     /// Eight windows, of hidden units two each.
     Paired,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::MODELS;
+    use crate::observation::ObservationKind;
+
+    /// Three channels, five states, one input, seven hidden units or bases: four numbers a state, two a channel, one an input;
+    /// of a shallow model two a unit, of the others two a state, of dendritic ones two more.
+    #[test]
+    fn numbers_are_counted_by_what_the_units_are() {
+        for info in MODELS {
+            let dims = Dims {
+                latent: 5,
+                hidden: 7,
+                inputs: 1,
+            };
+            let architecture = Architecture::new(info, dims, ObservationKind::Identity, 3);
+            let of_units = match info.entry.id {
+                "plrnn" | "mean-centred-plrnn" => 2 * 5,
+                "dendritic-plrnn" | "clipped-dendritic-plrnn" => 4 * 5,
+                _ => 2 * 7,
+            };
+            let architecture = architecture.expect("the sizes fit");
+            assert_eq!(numbers_a_step(&architecture), 4 * 5 + 1 + of_units + 2 * 3);
+        }
+    }
 }
