@@ -112,8 +112,10 @@ fn found(name: &Path, study: &Path, folder: Option<&Path>) -> Result<PathBuf, St
         Some(folder) => vec![folder.to_path_buf()],
         None => beside().into_iter().chain(of_environment()).collect(),
     };
-    let files = folders.iter().map(|folder| folder.join(name));
-    let file = { files }.find(|file| file.exists());
+    let file = folders
+        .iter()
+        .map(|folder| folder.join(name))
+        .find(|file| file.exists());
     let file = file.and_then(|file| path::absolute(file).ok());
     file.ok_or_else(|| StudyError::DataNotFound {
         data: name.to_path_buf(),

@@ -329,7 +329,7 @@ fn mistake_of(seeds: &[u64]) -> Option<Mistake> {
     let mut seen = BTreeSet::new();
     match seeds.len() {
         0 => Some(Mistake::NoSeeds),
-        ..=MOST_SEEDS => seeds.iter().find_map(|&seed| match seed {
+        1..=MOST_SEEDS => seeds.iter().find_map(|&seed| match seed {
             seed if seed > i64::MAX as u64 => Some(Mistake::SeedTooLarge(seed)),
             seed if !seen.insert(seed) => Some(Mistake::SeedTwice(seed)),
             _ => None,
