@@ -8,9 +8,10 @@ For each workload the programs take short turns (ours, JAX, PyTorch, and again),
 on, so that a machine that slows down slows all of them; a ratio is the median of the ratios within a turn. JAX is
 tried in every form of `jax_update.py` first, and two take part: the fastest with JAX's own gradient, and the fastest
 with the backward sweep written by hand. Before anything is timed, the gradients of the peers are compared. JAX,
-PyTorch and ours with one thread are held on one core. Ours with two threads is timed in turns with ours afterwards, by
-single updates: on a shared machine the neighbours of either core slow two threads down, so that beside the medians stands
-the fastest hundredth, which they disturb least.
+PyTorch and ours with one thread are held on one core. Ours with two threads is timed in turns with ours afterwards. On a
+shared machine neighbours slow a core down, and two virtual cores may be one real core: each turn of two threads stands
+between turns of two programs of one thread, on both cores at the same time, which tell whether there were two undisturbed
+cores, and beside the medians of all turns stand those of the undisturbed ones.
 """
 
 import argparse
@@ -38,8 +39,12 @@ SINGLE_THREADED = {
     "OPENBLAS_NUM_THREADS": "1",
     "JAX_PLATFORMS": "cpu",
 }
-# Of two threads beside one: pairs of processes, turns of a pair, updates of a turn.
-PAIRS, PAIRED_TURNS, TURN = 3, 30, 40
+# Of two threads beside one: trios of processes (one thread on either core, two on both), their turns, the blocks of a turn,
+# of which the last one counts, and how long one thread takes for a block.
+TRIOS, PAIRED_TURNS, BLOCKS, TURN_SECONDS = 4, 150, 3, 2.5e-3
+# Cores are undisturbed in a turn in which one thread each, both at the same time, takes at most so much longer than one
+# thread alone in its fastest hundredth; fewer turns than these tell nothing.
+UNDISTURBED, FEWEST = 1.1, 20
 # A larger unroll factor is not tried once one is this much slower than its family's best.
 GIVE_UP = 1.25
 # Two programs sum T·S·N = 10⁴ – 10⁵ float32 terms in different orders, and a unit within rounding of its kink may
@@ -118,8 +123,16 @@ class Ours:
 
     def block(self):
         """Seconds per update of one block."""
+        self.ask()
+        return self.answer()
+
+    def ask(self):
+        """Have a block made."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
+
+    def answer(self):
+        """Seconds per update of the block that was asked for."""
         answer = self.process.stdout.readline()
         return float(answer) if answer else sys.exit("error: `attractor bench --paced` ended early")
 
@@ -130,18 +143,25 @@ class Ours:
             times.append(self.block())
         return statistics.median(times)
 
-    def turn(self):
-        """Blocks of a turn, between which and the next turn the process is stopped. The first two find cold caches."""
-        self.process.send_signal(signal.SIGCONT)
-        times = [self.block() for _ in range(TURN)]
-        self.process.send_signal(signal.SIGSTOP)
-        return times[2:]
-
     def stop(self):
         """No more lines."""
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
+
+
+def turn(*programs):
+    """Seconds per update of programs in a turn that they have at the same time, after which they are stopped. Their first
+    blocks find cold caches, and threads that are not on their cores yet."""
+    for program in programs:
+        program.process.send_signal(signal.SIGCONT)
+    for _ in range(BLOCKS):
+        for program in programs:
+            program.ask()
+        seconds = [program.answer() for program in programs]
+    for program in programs:
+        program.process.send_signal(signal.SIGSTOP)
+    return seconds
 
 
 def optional_torch():
@@ -176,9 +196,8 @@ def compare(workload, arguments, cores):
     from workload import initial_parameters, synthetic_series
 
     torch_update = optional_torch()
-    series, data = synthetic_series(workload.observed), None
-    if arguments.data and np.load(arguments.data, mmap_mode="r").shape[1] == workload.observed:
-        series, data = np.load(arguments.data).astype(np.float32), arguments.data
+    data = fitting(arguments.data, workload)
+    series = np.load(data).astype(np.float32) if data else synthetic_series(workload.observed)
     parameters = initial_parameters(workload)
     check_gradients(np, jax_update, torch_update, workload, series, parameters)
     by_hand = [family for family in jax_update.FAMILIES if family[0] != "autodiff"]
@@ -190,8 +209,25 @@ def compare(workload, arguments, cores):
         peers["PyTorch"] = warm(torch_update.Trainer(workload, series, parameters))
     record = summary(in_turns(workload, peers, data, arguments, cores))
     record |= {"workload": workload.name, "data": Path(data).name if data else "synthetic", "forms": forms}
-    record["two_threads"] = two_threads(workload, data, cores)
+    record["two_threads"] = two_threads(workload, data, cores, record["microseconds"]["ours"] / 1e6)
     return record
+
+
+def fitting(data, workload):
+    """The file of data, if it has as many channels as a workload; None for synthetic data."""
+    import numpy as np
+
+    return data if data and np.load(data, mmap_mode="r").shape[1] == workload.observed else None
+
+
+def compare_threads(workload, arguments, cores):
+    """Two threads beside one on one workload, and no other program."""
+    data = fitting(arguments.data, workload)
+    program = Ours(workload, data, {max(cores)})
+    alone = program.median(1)
+    program.stop()
+    record = {"workload": workload.name, "data": Path(data).name if data else "synthetic"}
+    return record | {"two_threads": two_threads(workload, data, cores, alone)}
 
 
 def in_turns(workload, peers, data, arguments, cores):
@@ -205,32 +241,46 @@ def in_turns(workload, peers, data, arguments, cores):
     return turns
 
 
-def two_threads(workload, data, cores):
-    """How much faster single updates are on two threads than on one, in turns; None where there is one core."""
+def two_threads(workload, data, cores, alone):
+    """How much faster updates are on two threads than on one, which takes about `alone` seconds, in turns; None where there
+    is one core."""
     if len(cores) < 2:
         return None
-    one, two = [], []
-    for _ in range(PAIRS):
-        alone = [Ours(workload, data, {core}, block=1) for core in sorted(cores)[:2]]
-        both = Ours(workload, data, cores, threads=2, block=1)
+    block, turns, cores = max(1, round(TURN_SECONDS / alone)), [], sorted(cores)[:2]
+    for _ in range(TRIOS):
+        trio = [Ours(workload, data, {core}, block=block) for core in cores]
+        trio.append(Ours(workload, data, cores, threads=2, block=block))
         try:
             # All are stopped before anything counts.
-            for program in (*alone, both):
-                program.turn()
-            for turn in range(PAIRED_TURNS):
-                one += alone[turn % 2].turn()
-                two += both.turn()
+            turn(*trio)
+            turns.append([turn(trio[0]) + turn(trio[1]) + turn(*trio[:2]) + turn(trio[2]) for _ in range(PAIRED_TURNS)])
         finally:
-            for program in (*alone, both):
+            for program in trio:
                 program.stop()
-    medians = [statistics.median(times) * 1e6 for times in (one, two)]
-    fastest = [sorted(times)[len(times) // 100] * 1e6 for times in (one, two)]
+    return gains_of(turns)
+
+
+def gains_of(trios):
+    """What two threads gain in all turns, and in undisturbed ones. A turn has the seconds of one thread on either core, alone
+    and at the same time, then those of two; the turn after it tells how the cores were afterwards."""
+    quiet = []
+    for turns in trios:
+        floors = [sorted(turn[core] for turn in turns)[len(turns) // 100] for core in (0, 1)]
+        is_quiet = [all(turn[2 + core] <= UNDISTURBED * floors[core] for core in (0, 1)) for turn in turns]
+        quiet += [turn for turn, before, after in zip(turns, is_quiet, is_quiet[1:]) if before and after]
     return {
-        "medians": medians,
-        "gain": medians[0] / medians[1],
-        "fastest_hundredths": fastest,
-        "gain_of_the_fastest_hundredth": fastest[0] / fastest[1],
+        "all": gain_of([turn for turns in trios for turn in turns]),
+        "undisturbed": gain_of(quiet) if len(quiet) >= FEWEST else None,
+        "undisturbed_turns": len(quiet),
     }
+
+
+def gain_of(turns):
+    """Medians of one thread and of two in µs, that of the ratio within a turn, and how many turns there were."""
+    one = [statistics.mean(turn[:2]) for turn in turns]
+    two = [turn[4] for turn in turns]
+    gain = statistics.median(a / b for a, b in zip(one, two))
+    return {"turns": len(turns), "medians": [statistics.median(t) * 1e6 for t in (one, two)], "gain": gain}
 
 
 def summary(turns):
@@ -287,9 +337,32 @@ def number(value, digits=0, suffix=""):
 
 
 def gains(two):
-    """What two threads gain, in the median and of the fastest hundredth: one thread / two threads = gain."""
-    gained = [(two["medians"], two["gain"]), (two["fastest_hundredths"], two["gain_of_the_fastest_hundredth"])]
-    return [f"{number(one)} / {number(both)} = {number(gain, 2, '×')}" for (one, both), gain in gained]
+    """What two threads gain in all turns and in undisturbed ones: one thread, two threads, gain (turns)."""
+    cells = []
+    for measured, turns in ((two["all"], two["all"]["turns"]), (two["undisturbed"], two["undisturbed_turns"])):
+        one, both = (number(median) for median in measured["medians"]) if measured else ("–", "–")
+        gain = number(measured and measured["gain"], 2, "×")
+        cells.append(f"{one}, {both}: {gain} ({turns})")
+    return cells
+
+
+def threads_table(report):
+    """Two threads beside one, as Markdown."""
+    where = report["machine"]
+    lines = [
+        f"{where['cpu']}, {where['isa']}, {where['cores']} cores, {where['date']}; load before the run {where['load']}.",
+        "",
+        "| µs per update: one thread, two, gain (turns) | all turns | undisturbed |",
+        "| --- | ---: | ---: |",
+    ]
+    for row in report["workloads"]:
+        lines.append(f"| {' | '.join([name_of(row), *gains(row['two_threads'])])} |")
+    return "\n".join(lines)
+
+
+def name_of(row):
+    """A workload, with its data unless they are synthetic."""
+    return row["workload"] if row["data"] == "synthetic" else f"{row['workload']}, {row['data']}"
 
 
 def table(report):
@@ -300,13 +373,13 @@ def table(report):
         f"{where['cpu']}, {where['isa']}, {where['cores']} cores, {where['date']}; {installed}, "
         f"Python {where['python']}; load before the run {where['load']}.",
         "",
-        "| µs per update | ours | JAX | JAX, backward by hand | PyTorch | JAX / ours | by hand / ours | PyTorch / ours | two threads | fastest hundredth |",
+        "| µs per update | ours | JAX | JAX, backward by hand | PyTorch | JAX / ours | by hand / ours | PyTorch / ours | two threads (turns) | undisturbed (turns) |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     peers = ("JAX", "JAX by hand", "PyTorch")
     for row in report["workloads"]:
         times, ratios, two = row["microseconds"], row["ratios"], row["two_threads"]
-        cells = [row["workload"] if row["data"] == "synthetic" else f"{row['workload']}, {row['data']}"]
+        cells = [name_of(row)]
         cells += [number(times.get(name)) for name in ("ours", *peers)]
         cells += [number(ratios.get(name), 1, "×") for name in peers]
         cells += gains(two) if two else ["–", "–"]
@@ -341,6 +414,7 @@ def parse():
     parser.add_argument("--turns", type=int, default=20, help="how often the programs take turns (default 20)")
     parser.add_argument("--seconds", type=float, default=0.25, help="how long a program is timed in a turn (default 0.25)")
     parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--threads-only", action="store_true", help="only two threads beside one, without other programs and without the page")
     parser.add_argument("--no-page", action="store_true", help="leave docs/benchmarks.md as it is")
     arguments = parser.parse_args()
     arguments.workload = [WORKLOADS[name] for name in arguments.workload or WORKLOADS]
@@ -358,19 +432,22 @@ def main():
     if os.environ.get("ATTRACTOR_COMPARE") != "1":
         enter_environment()
     arguments, cores = parse(), os.sched_getaffinity(0)
+    if arguments.threads_only and len(cores) < 2:
+        sys.exit("error: two threads need two cores")
     build_ours()
     report = {"machine": machine(cores), "workloads": []}
     pin_to({max(cores)})
+    measure = compare_threads if arguments.threads_only else compare
     for workload in arguments.workload:
         environment.say(f"{workload.name}:")
-        report["workloads"].append(compare(workload, arguments, cores))
+        report["workloads"].append(measure(workload, arguments, cores))
         keep(report, arguments)
-    print(table(report))
+    print(threads_table(report) if arguments.threads_only else table(report))
 
 
 def keep(report, arguments):
     """Write what was measured so far: a comparison takes minutes a workload, and may be interrupted."""
-    if not arguments.no_page:
+    if not (arguments.no_page or arguments.threads_only):
         write_page(table(report))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
