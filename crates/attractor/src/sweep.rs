@@ -22,7 +22,7 @@ use crate::model_file::Reconstruction;
 use crate::pipeline::Pipeline;
 use crate::run::{Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint};
 use crate::study::{Parts, run_folder};
-use crate::study::{Record, Scored, Study};
+use crate::study::{Record, Scored, Study, StudyError};
 
 pub use cells::FoundInterval;
 use queue::Queue;
@@ -271,8 +271,13 @@ impl Sweep {
             levels: Levels::LeftOut,
             ..self.study.judging.request.clone()
         };
-        evaluate(&untrained, self.judged_by(), &request, &Cache::none())?;
-        Ok(())
+        match evaluate(&untrained, self.judged_by(), &request, &Cache::none()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(StudyError::Unfit {
+                error: Box::new(error.into()),
+            }
+            .into()),
+        }
     }
 }
 

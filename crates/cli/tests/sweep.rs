@@ -352,14 +352,18 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     (
         "window = 20",
         "window = 600",
-        &["a window of 600 steps needs 601 rows", "train.csv"],
+        &[
+            "a window of 600 steps needs 601 rows",
+            "train.csv",
+            "hint: use `window = 499` or less",
+        ],
     ),
     (
         "starts = 2",
         "pe-steps = 600",
         &[
             "601 rows needed, found 500",
-            "hint: give more rows, or forecast fewer steps",
+            "hint: give more rows, or forecast fewer steps with `pe-steps = 499`",
         ],
     ),
     (
@@ -505,6 +509,35 @@ fn what_is_not_ours_or_damaged_is_left_alone() {
             "hint: remove this file",
         ],
     );
+    // Scores that were changed: a digit, or a number into a text in a file from before there was a fingerprint.
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let value = text
+        .lines()
+        .find(|line| line.contains("\"value\": 0."))
+        .unwrap();
+    fs::write(
+        &scores,
+        text.replacen(value, &value.replace("0.", "0.0"), 1),
+    )
+    .unwrap();
+    for command in [again, "table d"] {
+        refused(
+            here,
+            command,
+            &[
+                "the scores of a run have been changed since they were written: d/alpha=0.3/seed-01/scores.json",
+                "hint: bring the old file back, or remove it",
+            ],
+        );
+    }
+    let old: String = text
+        .split_inclusive('\n')
+        .filter(|line| !line.contains("fingerprint"))
+        .collect();
+    fs::write(&scores, &old).unwrap();
+    said(here, "table d", 0);
+    fs::write(&scores, old.replacen(value, "\"value\": \"0.1\"", 1)).unwrap();
+    refused(here, "table d", &["the scores of a run cannot be read"]);
     fs::remove_file(&scores).unwrap();
     change("", "");
     said(here, again, 0);

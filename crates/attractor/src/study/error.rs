@@ -57,6 +57,12 @@ pub enum StudyError {
         /// What is wrong.
         error: Box<crate::Error>,
     },
+    /// Settings or data do not fit each other.
+    #[error("{error}")]
+    Unfit {
+        /// What is wrong.
+        error: Box<crate::Error>,
+    },
     /// Two cells have the same settings.
     #[error(
         "the cells `{first}` and `{second}` have the same settings for these data: all runs would be trained twice"
@@ -119,6 +125,12 @@ pub enum StudyError {
     /// A stored file of scores is not ours.
     #[error("the scores of a run cannot be read: {}", path.display())]
     Scores {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A stored file of scores is not as it was written.
+    #[error("the scores of a run have been changed since they were written: {}", path.display())]
+    Edited {
         /// The file.
         path: PathBuf,
     },
@@ -218,6 +230,17 @@ fn not_in(folders: &[PathBuf]) -> String {
     }
 }
 
+/// A hint to someone who types flags, for someone who writes a file: `--window 50` is `window = 50` there.
+fn with_keys(hint: &str) -> String {
+    let key = |(i, part): (usize, &str)| match part.strip_prefix("--") {
+        // Every second part stands between backticks.
+        Some(flag) if i % 2 == 1 => flag.replacen(' ', " = ", 1),
+        _ => part.to_string(),
+    };
+    let parts: Vec<String> = hint.split('`').enumerate().map(key).collect();
+    parts.join("`")
+}
+
 fn did_you_mean(near: &str) -> String {
     format!("did you mean `{near}`?")
 }
@@ -274,7 +297,9 @@ impl StudyError {
     pub fn hint(&self) -> Option<String> {
         match self {
             StudyError::Line { mistake, .. } => mistake.hint(),
-            StudyError::OfCell { error, .. } => error.hint(),
+            StudyError::OfCell { error, .. } | StudyError::Unfit { error } => {
+                error.hint().map(|hint| with_keys(&hint))
+            }
             StudyError::SameCells { .. } => Some("leave one of them out".into()),
             StudyError::DataNotFound { .. } => Some(
                 "relative names count from the folder of the study; `--data-dir` or ATTRACTOR_DATA names another".into(),
@@ -297,9 +322,26 @@ impl StudyError {
             StudyError::Scores { .. } => {
                 Some("remove this file: the run is then judged again, not trained again".into())
             }
+            StudyError::Edited { .. } => Some(
+                "bring the old file back, or remove it: the run is then judged again, not trained again".into(),
+            ),
             StudyError::UnknownKey(error) => error.hint(),
             StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),
             StudyError::Read { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_keys_in_a_file() {
+        let hint = "use `--window 50` or less, a smaller `--batch`, or `attractor list`: a--b";
+        assert_eq!(
+            with_keys(hint),
+            "use `window = 50` or less, a smaller `batch`, or `attractor list`: a--b"
+        );
     }
 }

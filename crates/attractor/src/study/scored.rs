@@ -1,14 +1,17 @@
 //! `scores.json`: all that is known of a run of a study once it has ended, in one file that stands for itself. Tables
-//! are made from these files alone. It says nothing of times and places, so that the same run has the same bytes.
+//! are made from these files alone. It says nothing of times and places, so that the same run has the same bytes, and it
+//! holds a fingerprint of its lines, so that a number that was changed later is noticed.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use attractor_core::measure::MEASURES;
 use serde_json::{Map, Value, json};
 
 use super::error::StudyError;
+use crate::container::Fingerprint;
 use crate::evaluation::Evaluation;
 use crate::run::{EndedRun, Trained};
 use crate::{Error, store};
@@ -18,6 +21,9 @@ pub(super) const SCORES: &str = "scores.json";
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
+
+/// The field with the fingerprint of all other lines. Files from before there was one have none.
+const FINGERPRINT: &str = "fingerprint";
 
 /// A run that ended and was judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +114,10 @@ impl Parts<'_> {
 
     /// Writes the document into the run's folder.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
-        let document = self.to_json();
+        let mut document = self.to_json();
+        // A line of its own: the fingerprint is that of the others.
+        document[FINGERPRINT] = json!("");
+        document[FINGERPRINT] = json!(fingerprint(&format!("{document:#}")));
         store::write_whole(&folder.join(SCORES), |out| writeln!(out, "{document:#}"))
     }
 }
@@ -117,11 +126,17 @@ impl Scored {
     /// The scores of the run in `study`/`folder`; none if it has not been judged.
     pub fn read(study: &Path, folder: &Path) -> Result<Option<Scored>, StudyError> {
         let path = study.join(folder).join(SCORES);
-        let Ok(text) = fs::read_to_string(&path) else {
-            return Ok(None);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(_) => return Err(StudyError::Scores { path }),
         };
-        let document: Option<Value> = serde_json::from_str(&text).ok();
-        let scored = document.and_then(|document| Scored::from_json(&document, folder));
+        let document: Value = serde_json::from_str(&text).unwrap_or_default();
+        let stored = document[FINGERPRINT].as_str();
+        if stored.is_some_and(|stored| stored != fingerprint(&text)) {
+            return Err(StudyError::Edited { path });
+        }
+        let scored = Scored::from_json(&document, folder);
         scored.map(Some).ok_or(StudyError::Scores { path })
     }
 
@@ -144,10 +159,11 @@ impl Scored {
             dim: whole("dim")? as usize,
             parameters: whole("parameters")? as usize,
             pe_steps: whole("pe_n")? as usize,
-            scores: scores(&document["evaluation"]),
-            last: document["last"]
-                .is_object()
-                .then(|| scores(&document["last"])),
+            scores: scores(&document["evaluation"])?,
+            last: match &document["last"] {
+                Value::Null => None,
+                last => Some(scores(last)?),
+            },
         })
     }
 
@@ -171,17 +187,40 @@ impl Scored {
     }
 }
 
-fn scores(evaluation: &Value) -> BTreeMap<&'static str, Measured> {
-    let one = |id: &'static str| {
-        let fields = evaluation.get(id)?;
-        let number = |key: &str| fields[key].as_f64();
-        let measured = Measured {
-            value: number("value"),
-            floor: number("floor"),
-            chance: number("chance"),
-        };
-        Some((id, measured))
-    };
+/// The scores of an evaluation; none if one of them is neither a number nor null.
+fn scores(evaluation: &Value) -> Option<BTreeMap<&'static str, Measured>> {
     let ids = MEASURES.iter().map(|info| info.entry.id);
-    ids.filter_map(one).collect()
+    let known = ids.filter_map(|id| Some((id, evaluation.get(id)?)));
+    known
+        .map(|(id, fields)| {
+            let measured = Measured {
+                value: number(&fields["value"])?,
+                floor: number(&fields["floor"])?,
+                chance: number(&fields["chance"])?,
+            };
+            Some((id, measured))
+        })
+        .collect()
+}
+
+/// A number that there may be none of; nothing if it is something else.
+fn number(field: &Value) -> Option<Option<f64>> {
+    match field {
+        Value::Null => Some(None),
+        other => other.as_f64().map(Some),
+    }
+}
+
+/// The fingerprint of the lines of a document but for the one that holds it.
+fn fingerprint(text: &str) -> String {
+    let mut print = Fingerprint::new();
+    let key = format!("\"{FINGERPRINT}\":");
+    for line in text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with(&key))
+    {
+        print.add(line.as_bytes());
+        print.add(b"\n");
+    }
+    print.text()
 }

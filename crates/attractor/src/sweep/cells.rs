@@ -56,13 +56,14 @@ impl FoundInterval {
 }
 
 /// Names the cell of an error, where there are several.
-fn of_cell(study: &Study, i: usize, error: Error) -> Error {
+fn of_cell(study: &Study, i: usize, error: Error) -> StudyError {
+    let error = Box::new(error);
     match study.cells.len() {
-        1 => error,
-        _ => Error::Study(StudyError::OfCell {
+        1 => StudyError::Unfit { error },
+        _ => StudyError::OfCell {
             cell: study.cells[i].folder.clone(),
-            error: Box::new(error),
-        }),
+            error,
+        },
     }
 }
 
