@@ -59,7 +59,7 @@ const VERBS: [Verb; 8] = [
     },
     Verb {
         name: "results",
-        about: "copy scores and settings of a sweep's folder to results/",
+        about: "copy scores and settings of a sweep's folder to results/, and make all tables anew",
         run: results::run,
     },
     Verb {

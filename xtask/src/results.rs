@@ -1,4 +1,5 @@
-//! `cargo xtask results DIR`: what came of a sweep, for `results/`.
+//! `cargo xtask results [DIR]`: what came of a sweep, for `results/`; then all tables there, and the overview in
+//! `docs/results.md`, made anew.
 //!
 //! Of every run its scores and settings, and of the study what it was; neither models nor data. Files of data keep their
 //! names and lose their folders, so that a result does not depend on whose machine it is from.
@@ -8,36 +9,50 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::command::root;
+use crate::command::{cargo, exit_code, root, succeeds};
 
 /// What is kept of a run or of a study.
 const KEPT: [&str; 3] = ["scores.json", "experiment.toml", "study.json"];
 
-/// Copies a sweep's folder to `results/`, under its own name.
+/// Copies a sweep's folder to `results/`, under its own name, and makes the tables anew.
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let [folder] = words else {
-        println!("error: one folder of a sweep is needed");
-        return ExitCode::from(2);
+    let copied = match words {
+        [] => Ok(()),
+        [folder] => copy(Path::new(folder)),
+        _ => Err("one folder of a sweep is needed".to_string()),
     };
-    let folder = Path::new(folder);
+    if let Err(error) = copied {
+        println!("error: {error}");
+        return ExitCode::from(2);
+    }
+    tables()
+}
+
+/// Copies what is kept of a sweep.
+fn copy(folder: &Path) -> Result<(), String> {
     let Some(name) = folder
         .file_name()
         .filter(|_| folder.join("study.json").is_file())
     else {
-        println!("error: no folder of a sweep: {}", folder.display());
-        return ExitCode::from(2);
+        return Err(format!("no folder of a sweep: {}", folder.display()));
     };
     let to = root().join("results").join(name);
-    match collect(folder, &to) {
-        Ok(files) => {
-            println!("wrote {files} files: {}", to.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            println!("error: {error}: {}", to.display());
-            ExitCode::FAILURE
-        }
-    }
+    let files = collect(folder, &to).map_err(|error| format!("{error}: {}", to.display()))?;
+    println!("wrote {files} files: {}", to.display());
+    Ok(())
+}
+
+/// Writes all tables: the test that compares them with the scores does it when it is asked to.
+fn tables() -> ExitCode {
+    let test = [
+        "test",
+        "--quiet",
+        "--package",
+        "attractor",
+        "--test",
+        "results",
+    ];
+    exit_code(succeeds(cargo(test).env("UPDATE_RESULTS", "1")))
 }
 
 /// Copies what is kept of a folder and of those in it, of runs only if they have ended; gives back the number of files.
