@@ -201,6 +201,12 @@ pub enum RunError {
         /// The update, from 0.
         update: u64,
     },
+    /// A file would be written over one of a run's.
+    #[error("the file to write is one that the run consists of or was trained on: {}", path.display())]
+    Own {
+        /// The file to write, as typed.
+        path: PathBuf,
+    },
     /// A folder has no model.
     #[error("no {MODEL} in this folder: {}", path.display())]
     NoModel {
@@ -222,6 +228,7 @@ impl RunError {
             RunError::NoModel { .. } => {
                 Some("a run has a model once its training has ended".into())
             }
+            RunError::Own { .. } => Some("name another file to write".into()),
             RunError::Diverged { .. } => Some("standardise the data".into()),
             RunError::Unfinished { path } => Some(format!(
                 "`attractor resume {}` continues it",
@@ -304,6 +311,22 @@ impl Run {
     /// file is gone.
     pub fn recording(path: &Path) -> Option<PathBuf> {
         Some(Run::experiment(path)?.1.path)
+    }
+
+    /// Refuses to write a file over a model file, or over one that the run in a folder, or that of the model file in it,
+    /// consists of or was trained on.
+    pub fn refuse_own(path: &Path, out: &Path) -> Result<(), Error> {
+        store::refuse_same(path, out)?;
+        let files = Run::folder_of(path).into_iter().flat_map(|folder| {
+            [EXPERIMENT, MODEL, LAST, HISTORY, OUTCOME, CHECKPOINT].map(|name| folder.join(name))
+        });
+        let mut own = files.chain(Run::recording(path));
+        match own.any(|file| store::refuse_same(&file, out).is_err()) {
+            true => Err(Error::Run(RunError::Own {
+                path: out.to_path_buf(),
+            })),
+            false => Ok(()),
+        }
     }
 
     /// The stored experiment of a run, and its recording.

@@ -75,7 +75,6 @@ fn write_and_rename(
     fs::rename(beside, path)
 }
 
-/// A name in the same folder that no other process uses.
 /// Removes what a process that was killed while it wrote left in a folder.
 pub fn remove_parts(folder: &Path) {
     let Ok(files) = fs::read_dir(folder) else {
@@ -94,6 +93,7 @@ pub fn remove_parts(folder: &Path) {
 /// The end of the name of a file that is being written.
 const PART: &str = ".part";
 
+/// A name in the same folder that no other process uses.
 fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}{PART}", std::process::id()))

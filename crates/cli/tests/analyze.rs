@@ -176,6 +176,10 @@ fn mistakes_are_told_before_the_work() {
             "export r/model.safetensors --as shallow-plrnn --out r/model.safetensors",
             "the one to read",
         ),
+        (
+            "export r --as shallow-plrnn --out r/model.safetensors",
+            "one that the run consists of",
+        ),
         ("lyapunov lorenz", "no system is named `lorenz`"),
         ("lyapunov lorenz63 --steps 10", "at least 200"),
         ("lyapunov lorenz63 --set rh=1", "unknown"),

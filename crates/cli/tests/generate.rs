@@ -342,3 +342,27 @@ fn an_orbit_is_not_written_over_the_data() {
     assert_eq!(fs::read_to_string(at.join("d.csv")).unwrap(), "x1\n1\n2\n");
     said(at, &format!("{generate} o.csv"), 0);
 }
+
+#[test]
+fn an_orbit_is_not_written_over_what_a_run_consists_of_or_was_trained_on() {
+    let folder = trained();
+    let at = folder.path();
+    let own = ["l.csv", "r/history.csv"].map(|name| at.join(name));
+    let before = own.clone().map(|file| fs::read(file).unwrap());
+    for (model, out) in [
+        ("r", "./l.csv"),
+        ("r", "r/history.csv"),
+        ("r/model.safetensors", "l.csv"),
+    ] {
+        let (_, told) = said(at, &format!("generate {model} --steps 3 --out {out}"), 2);
+        assert_eq!(
+            told,
+            format!(
+                "error: the file to write is one that the run consists of or was trained on: {out}\n\
+                 hint: name another file to write\n"
+            )
+        );
+    }
+    assert!(own.map(|file| fs::read(file).unwrap()) == before);
+    said(at, "generate r --steps 3 --out r/orbit.csv", 0);
+}

@@ -509,18 +509,24 @@ fn what_is_not_ours_or_damaged_is_left_alone() {
             "hint: remove this file",
         ],
     );
-    // Scores that were changed: a digit, or a number into a text in a file from before there was a fingerprint.
-    let text = String::from_utf8(whole.clone()).unwrap();
-    let value = text
-        .lines()
-        .find(|line| line.contains("\"value\": 0."))
-        .unwrap();
-    fs::write(
-        &scores,
-        text.replacen(value, &value.replace("0.", "0.0"), 1),
-    )
-    .unwrap();
-    for command in [again, "table d"] {
+    fs::remove_file(&scores).unwrap();
+    change("", "");
+    said(here, again, 0);
+    assert!(fs::read(&scores).unwrap() == whole);
+}
+
+#[test]
+fn scores_that_were_changed_are_refused() {
+    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
+    let here = folder.path();
+    let sweep = "sweep s.toml --out d";
+    said(here, sweep, 0);
+    let scores = here.join("d/alpha=0.3/seed-01/scores.json");
+    let text = fs::read_to_string(&scores).unwrap();
+    let (_, value) = text.split_once("\"value\": ").unwrap();
+    let (value, _) = value.split_once([',', '\n']).unwrap();
+    fs::write(&scores, text.replacen(value, &format!("{value}1"), 1)).unwrap();
+    for command in [sweep, "table d"] {
         refused(
             here,
             command,
@@ -530,18 +536,18 @@ fn what_is_not_ours_or_damaged_is_left_alone() {
             ],
         );
     }
+    // A file from before there was a fingerprint, with a number that became a text.
     let old: String = text
         .split_inclusive('\n')
         .filter(|line| !line.contains("fingerprint"))
         .collect();
     fs::write(&scores, &old).unwrap();
     said(here, "table d", 0);
-    fs::write(&scores, old.replacen(value, "\"value\": \"0.1\"", 1)).unwrap();
+    let quoted = format!("\"{value}\"");
+    fs::write(&scores, old.replacen(value, &quoted, 1)).unwrap();
     refused(here, "table d", &["the scores of a run cannot be read"]);
-    fs::remove_file(&scores).unwrap();
-    change("", "");
-    said(here, again, 0);
-    assert!(fs::read(&scores).unwrap() == whole);
+    fs::write(&scores, &text).unwrap();
+    said(here, sweep, 0);
 }
 
 #[test]

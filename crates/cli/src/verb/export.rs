@@ -32,7 +32,7 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        store::refuse_same(&self.model, &self.out)?;
+        Run::refuse_own(&self.model, &self.out)?;
         store::refuse_unwritable(&self.out)?;
         let Reconstruction { model, card } = Run::open(&self.model)?.reconstruction;
         let to = MODELS.iter().find(|info| info.entry.id == self.form);

@@ -41,6 +41,9 @@ impl Generate {
         if let (Some(data), Some(path)) = (&self.data, &self.out) {
             format::refuse_same(data, path)?;
         }
+        if let Some(path) = &self.out {
+            Run::refuse_own(&self.model, path)?;
+        }
         let run = Run::open(&self.model)?;
         let data = self.data.as_ref();
         let data = data
