@@ -42,8 +42,8 @@ pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Prepared};
 pub use raw::{Given, Origin, Raw};
-pub(crate) use settings::acts;
 pub use settings::{PRESETS, Preset, SETTINGS};
+pub(crate) use settings::{Texts, acting, acts, difference};
 
 /// All settings of a training, in their domains.
 #[derive(Debug, Clone, PartialEq)]
@@ -338,6 +338,14 @@ impl Experiment {
         &self.settings
     }
 
+    /// All settings by name, as texts.
+    pub(crate) fn texts(&self) -> Texts {
+        let texts = self.settings.iter();
+        texts
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect()
+    }
+
     /// The experiment for given data.
     pub fn resolve(&self, series: &Series) -> Result<Resolved, ExperimentError> {
         let latent = match self.settings.integer_unless_auto("latent") {
@@ -522,6 +530,7 @@ impl Experiment {
                 manifold_share: set.real("manifold-share"),
             },
             clip_norm: Some(set.real("clip-norm")).filter(|&norm| norm > 0.0),
+            largest_a: Some(set.real("largest-a")).filter(|&largest| largest > 0.0),
             noise: set.real("noise"),
             averaging: Some(set.real("average")).filter(|&decay| decay > 0.0),
             seed: set.integer("seed") as u64,

@@ -104,6 +104,7 @@ fn plan(isa: Isa) -> Plan {
         forcing_gradient: ForcingGradient::Detached,
         penalties: PenaltyWeights::default(),
         clip_norm: None,
+        largest_a: None,
         noise: 0.0,
         averaging: None,
         seed: 1,

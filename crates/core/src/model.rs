@@ -184,7 +184,9 @@ impl Model {
     }
 
     /// A free orbit of `steps` rows, as observations: the first row is the initial state inferred from `x`, seen
-    /// through the model. Row t is driven by row t of `inputs` (steps × K, empty without inputs).
+    /// through the model. Row t is driven by row t of `inputs` (steps × K, empty without inputs). Rows are NaN from where a
+    /// state, seen or not, leaves what f32 holds: clipped units do not show a state that grows for ever, but the orbit has
+    /// diverged, and in single precision ends there.
     pub fn orbit(&self, x: &[f64], inputs: &[f64], steps: usize) -> Vec<f64> {
         let Architecture {
             dims, observation, ..
@@ -197,6 +199,10 @@ impl Model {
         self.map.orbit(&of_map, inputs, &mut states);
         let mut rows = vec![0.0; steps * observation.dim_obs];
         observation.observe_all(&of_observation, &states, &mut rows);
+        let held = |z: &f64| z.abs() <= f64::from(f32::MAX);
+        if let Some(left) = states.iter().position(|z| !held(z)) {
+            rows[left / dims.latent * observation.dim_obs..].fill(f64::NAN);
+        }
         rows
     }
 }
@@ -260,6 +266,25 @@ mod tests {
                 assert_eq!(found, row, "{kind:?}, row {t}");
             }
         }
+    }
+
+    /// z2 = 2 z2, which z1 hardly sees: it is past f32's 2^128 after 128 steps, and far from f64's 2^1024.
+    #[test]
+    fn an_orbit_ends_where_a_state_that_is_not_seen_leaves_single_precision() {
+        let info = MODELS
+            .iter()
+            .find(|info| info.entry.id == "clipped-dendritic-plrnn");
+        let kind = ObservationKind::Identity;
+        let architecture = Architecture::new(info.unwrap(), dims(2, 1, 0), kind, 1).unwrap();
+        let mut theta = vec![0.0; architecture.layout().len()];
+        theta[architecture.layout().range("A")].copy_from_slice(&[0.5, 2.0]);
+        theta[architecture.layout().range("h")].copy_from_slice(&[0.0, 1.0]);
+        let orbit = Model::new(architecture, theta).orbit(&[1.0], &[], 200);
+        // z2 after t steps is 2^t − 1.
+        let first = orbit.iter().position(|x| x.is_nan()).unwrap();
+        assert_eq!(first, 128);
+        assert!(orbit[..first].iter().all(|x| (0.0..=1.0).contains(x)));
+        assert!(orbit[first..].iter().all(|x| x.is_nan()));
     }
 
     #[test]

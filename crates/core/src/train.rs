@@ -40,6 +40,9 @@ pub struct Plan {
     pub penalties: PenaltyWeights,
     /// Largest norm of a gradient; longer ones are shortened to it.
     pub clip_norm: Option<f64>,
+    /// Largest |A|, to which the entries of A are cut after every update. Below 1 no orbit of a clipped model leaves every
+    /// bound.
+    pub largest_a: Option<f64>,
     /// Standard deviation of the noise added to every window.
     pub noise: f64,
     /// How much of the average of θ over the updates stays at an update; `None` for no average.

@@ -42,6 +42,7 @@ fn plan(epochs: u64, adaptation: Option<Adaptation>) -> Plan {
             ..PenaltyWeights::default()
         },
         clip_norm: Some(10.0),
+        largest_a: Some(0.9),
         noise: 0.01,
         averaging: Some(0.99),
         seed: 1,

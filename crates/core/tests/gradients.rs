@@ -52,6 +52,7 @@ fn plan(batch: usize) -> Plan {
         forcing_gradient: ForcingGradient::Detached,
         penalties: PenaltyWeights::default(),
         clip_norm: None,
+        largest_a: None,
         noise: 0.0,
         averaging: None,
         seed: 3,
@@ -425,6 +426,42 @@ fn the_number_of_threads_does_not_change_a_bit() {
 }
 
 /// Instruction sets that round a product and its sum once.
+/// A single update is that without a bound, then cut; further ones stay within it.
+#[test]
+fn a_is_cut_to_its_bound_after_every_update() {
+    for info in MODELS {
+        let sizes = (dims(3, 7, 0), 3);
+        let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 9, 6);
+        let mut trained = |largest: Option<f64>, epochs, batches_per_epoch| {
+            situation.plan.largest_a = largest;
+            situation.plan.schedule.epochs = epochs;
+            situation.plan.schedule.batches_per_epoch = batches_per_epoch;
+            let model = Model::new(situation.architecture, situation.theta.clone());
+            let from = train::State::new(&model, &situation.plan);
+            let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
+            let Situation {
+                plan,
+                windows,
+                architecture,
+                ..
+            } = &situation;
+            let outcome = train::train(plan, windows, architecture, from, watch);
+            outcome.state().theta.clone()
+        };
+        let a = (info.build)(sizes.0).layout().range("A");
+        let bound = 0.4_f32;
+        let free = trained(None, 1, 1);
+        let mut cut = free.clone();
+        cut[a.clone()]
+            .iter_mut()
+            .for_each(|v| *v = v.clamp(-bound, bound));
+        assert_ne!(cut, free, "{}", info.entry.id);
+        assert_eq!(trained(Some(f64::from(bound)), 1, 1), cut);
+        let later = trained(Some(f64::from(bound)), 3, 5);
+        assert!(later[a].iter().all(|v| v.abs() <= bound));
+    }
+}
+
 fn fused() -> impl Iterator<Item = Isa> {
     Isa::available().filter(|&isa| isa >= Isa::Avx2)
 }

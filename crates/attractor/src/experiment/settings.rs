@@ -159,6 +159,12 @@ pub static SETTINGS: &[Setting] = &[
         "Largest norm of a gradient; 0 for any",
     ),
     setting(
+        "largest-a",
+        "0",
+        Domain::FRACTION,
+        "Largest |A|, to which A is cut after every update: below 1 no orbit of a clipped model can diverge; 0 for any",
+    ),
+    setting(
         "noise",
         "0",
         Domain::NON_NEGATIVE,
@@ -359,8 +365,11 @@ const fn up_to(low: u64, high: u64) -> Domain {
     Domain::Integer { low, high }
 }
 
+/// Settings by name, as texts.
+pub(crate) type Texts = BTreeMap<String, String>;
+
 /// Whether a setting acts with given values of the others; what is not among them has no say.
-pub(crate) fn acts(name: &str, settings: &BTreeMap<String, String>) -> bool {
+pub(crate) fn acts(name: &str, settings: &Texts) -> bool {
     let decide = DEPENDENCES.iter().filter(|d| d.name == name);
     let acts = |d: &Dependence| {
         let on = SETTINGS.iter().find(|setting| setting.name == d.on)?;
@@ -368,6 +377,25 @@ pub(crate) fn acts(name: &str, settings: &BTreeMap<String, String>) -> bool {
         Some((d.acts)(value))
     };
     decide.filter_map(acts).all(|acts| acts)
+}
+
+/// The settings that act: two experiments with the same train the same.
+pub(crate) fn acting(settings: &Texts) -> Texts {
+    let acting = settings.iter().filter(|(name, _)| acts(name, settings));
+    acting
+        .map(|(name, text)| (name.clone(), text.clone()))
+        .collect()
+}
+
+/// The first setting, but for the number of threads, that has other values in two experiments and acts in one of them.
+/// What one of them does not have, because there was no such setting then, has had no effect.
+pub(crate) fn difference(a: &Texts, b: &Texts) -> Option<&'static str> {
+    let differs = |name: &&str| match (a.get(*name), b.get(*name)) {
+        (Some(one), Some(other)) => one != other && (acts(name, a) || acts(name, b)),
+        _ => false,
+    };
+    let names = SETTINGS.iter().map(|setting| setting.name);
+    names.filter(|name| *name != "threads").find(differs)
 }
 
 const fn depends(name: &'static str, on: &'static str, acts: fn(Value) -> bool) -> Dependence {

@@ -530,6 +530,13 @@ impl<'a, K: Kernel, P: Lanes> Worker<'a, K, P> {
             &self.gradient[..self.shared.parameters],
             rate,
         );
+        if let Some(largest) = self.job.plan.largest_a {
+            let largest = largest as f32;
+            let a = self.map.layout().range("A");
+            theta[a]
+                .iter_mut()
+                .for_each(|a| *a = a.clamp(-largest, largest));
+        }
         *update += 1;
         if let Some(decay) = self.job.plan.averaging {
             let fresh = (1.0 - decay) as f32;
