@@ -33,6 +33,7 @@ use crate::{Error, store};
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
 use lock::Lock;
+pub(crate) use task::refuse;
 pub use task::{Claim, Difference, Task};
 use training::Training;
 
@@ -76,6 +77,8 @@ pub struct EndedRun {
     pub outcome: String,
     /// Strength of forcing at its end.
     pub alpha: f64,
+    /// A fingerprint of the recording, if it is known.
+    data: Option<String>,
 }
 
 /// A run that did not end, ready to be continued.
@@ -171,6 +174,12 @@ pub enum RunError {
         /// The file.
         path: PathBuf,
     },
+    /// The recording is not the one that the run was trained on.
+    #[error("the run was trained on other data: {}", path.display())]
+    OtherRecording {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The settings are not those that the run began with.
     #[error("the settings have changed since this checkpoint was written: {}", path.display())]
     OtherSettings {
@@ -222,6 +231,9 @@ impl RunError {
             RunError::NotEmpty { .. } | RunError::NotFolder { .. } => {
                 Some("name another folder with `--out`".into())
             }
+            RunError::OtherRecording { .. } => Some(
+                "bring the old data back, remove this folder to train the run again, or name another folder with `--out`".into(),
+            ),
             RunError::OtherExperiment { .. } => {
                 Some("undo the change, or name another folder with `--out`".into())
             }
@@ -489,7 +501,18 @@ impl EndedRun {
             reconstruction: Run::open(path)?.reconstruction,
             outcome: word_of(&document),
             alpha: document["alpha"].as_f64().unwrap_or(f64::NAN),
+            data: document[DATA].as_str().map(String::from),
         }))
+    }
+
+    /// Refuses a run that was trained on another recording.
+    fn refuse_other_data(&self, path: &Path, recording: &Series) -> Result<(), RunError> {
+        match &self.data {
+            Some(data) if *data != data_fingerprint(recording) => Err(RunError::OtherRecording {
+                path: path.to_path_buf(),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 

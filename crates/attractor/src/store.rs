@@ -1,6 +1,8 @@
 //! Writing files so that none is ever half-written: beside its name, then renamed.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,34 @@ pub fn write_whole(
             source,
         }
     })
+}
+
+/// Writes a file as [`write_whole`] does, unless there is one, which then stays. Gives back whether it was written.
+pub(crate) fn write_new(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<bool, Error> {
+    if path.exists() {
+        return Ok(false);
+    }
+    let beside = temporary_name(path);
+    let written = write_synced(&beside, fill).and_then(|()| give_name(&beside, path));
+    // What has its name has another one no longer; what could not be written is of no use.
+    let _ = fs::remove_file(&beside);
+    written.map_err(|source| Error::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+/// Gives a file a name that no other has; of several processes that try, one succeeds.
+fn give_name(beside: &Path, path: &Path) -> io::Result<bool> {
+    match fs::hard_link(beside, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // Some file systems have no links: there the last one to come wins.
+        Err(_) => fs::rename(beside, path).map(|()| true),
+    }
 }
 
 /// Why a file was not read, in words where the system's are cryptic.
@@ -67,12 +97,19 @@ fn write_and_rename(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(beside)?);
+    write_synced(beside, fill)?;
+    fs::rename(beside, path)
+}
+
+fn write_synced(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
     fill(&mut out)?;
     out.into_inner()
         .map_err(io::IntoInnerError::into_error)?
-        .sync_all()?;
-    fs::rename(beside, path)
+        .sync_all()
 }
 
 /// Removes what a process that was killed while it wrote left in a folder.
@@ -93,10 +130,13 @@ pub fn remove_parts(folder: &Path) {
 /// The end of the name of a file that is being written.
 const PART: &str = ".part";
 
-/// A name in the same folder that no other process uses.
+/// A name in the same folder that no other process uses, on this machine or on another that shares the folder.
 fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}{PART}", std::process::id()))
+    // The keys of a hash map are random: processes of two machines may have the same number.
+    let chance = RandomState::new().build_hasher().finish();
+    let id = std::process::id();
+    path.with_file_name(format!(".{name}.{id}-{chance:016x}{PART}"))
 }
 
 #[cfg(test)]
@@ -115,6 +155,20 @@ mod tests {
         assert!(matches!(failed, Err(Error::Write { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn of_several_that_write_a_new_file_one_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let write = |text: &str| write_new(&path, |out| out.write_all(text.as_bytes())).unwrap();
+        assert!(write("first") && !write("second"));
+        // As two processes that both saw no file.
+        let beside = folder.path().join("beside");
+        fs::write(&beside, "third").unwrap();
+        assert!(!give_name(&beside, &path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -7,7 +7,6 @@
 mod cells;
 mod queue;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -20,7 +19,9 @@ use crate::experiment::{Experiment, Resolved};
 use crate::format;
 use crate::model_file::Reconstruction;
 use crate::pipeline::Pipeline;
-use crate::run::{Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint};
+use crate::run::{
+    Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint, refuse,
+};
 use crate::study::{Parts, run_folder};
 use crate::study::{Record, Scored, Study, StudyError};
 
@@ -115,7 +116,7 @@ impl Sweep {
             found.refuse_other(&record, &study, folder)?;
         }
         let found_intervals = cells::resolve(&mut study, &recording)?;
-        let jobs = jobs(&study, folder)?;
+        let jobs = jobs(&study, &record, folder)?;
         let sweep = Sweep {
             cache: Cache::of_user(Some(&folder.join(".levels"))),
             folder: folder.to_path_buf(),
@@ -144,7 +145,8 @@ impl Sweep {
 
     /// Runs what has not been run, with so many trainings side by side, or as many as there are runs.
     pub fn run(&self, workers: usize, spectator: &dyn Spectator) -> Result<Ended, Error> {
-        self.record.write(&self.folder)?;
+        self.record.write(&self.study, &self.folder)?;
+        self.label()?;
         let queue = Queue::new(&self.jobs);
         std::thread::scope(|scope| {
             for _ in 0..workers.min(self.jobs.len()) {
@@ -152,6 +154,16 @@ impl Sweep {
             }
         });
         Ok(queue.into_ended())
+    }
+
+    /// Gives runs that ended before the names and places that their cells have now.
+    fn label(&self) -> Result<(), Error> {
+        for job in &self.jobs {
+            if let Some(scored) = &job.scored {
+                scored.label(&self.study.cells[job.cell], &self.folder)?;
+            }
+        }
+        Ok(())
     }
 
     /// Works on one run after another until none is left.
@@ -305,7 +317,7 @@ fn record(study: &Study, recording: &Series, test: Option<&Series>) -> Record {
 }
 
 /// Every run, all cells with the first seed first; folders with something else are refused.
-fn jobs(study: &Study, folder: &Path) -> Result<Vec<Job>, Error> {
+fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     for &seed in &study.seeds {
         for (i, cell) in study.cells.iter().enumerate() {
@@ -313,7 +325,9 @@ fn jobs(study: &Study, folder: &Path) -> Result<Vec<Job>, Error> {
             let scored = Scored::read(folder, &run)?;
             let path = folder.join(&run);
             if let Some(scored) = &scored {
-                refuse_other_scores(scored, &cell.experiment, &path)?;
+                record.refuse_scores(scored, &path)?;
+                let asked = cell.experiment.texts();
+                refuse(&path, Difference::between(&scored.settings, &asked))?;
             }
             if scored.is_none() || RunFolder::has_experiment(&path) {
                 RunFolder::refuse_other(&path, &cell.with_seed(seed), &study.train)?;
@@ -330,29 +344,4 @@ fn jobs(study: &Study, folder: &Path) -> Result<Vec<Job>, Error> {
         }
     }
     Ok(jobs)
-}
-
-/// Refuses scores of a run with other settings.
-fn refuse_other_scores(scored: &Scored, asked: &Experiment, path: &Path) -> Result<(), Error> {
-    let asked = asked.settings().iter();
-    let asked: BTreeMap<&'static str, String> = asked
-        .map(|(name, value)| (name, value.to_string()))
-        .collect();
-    for (name, text) in asked {
-        match scored.settings.get(name) {
-            Some(stored) if *stored != text => {
-                return Err(Error::Run(RunError::OtherExperiment {
-                    difference: Difference::Setting {
-                        name,
-                        stored: stored.clone(),
-                        asked: text,
-                    },
-                    path: path.to_path_buf(),
-                }));
-            }
-            // A setting that there was not then has had no effect.
-            _ => {}
-        }
-    }
-    Ok(())
 }

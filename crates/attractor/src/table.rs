@@ -111,10 +111,7 @@ impl Table {
     pub fn new(runs: &[Scored], by: &[String], beside: Beside) -> Result<Table, StudyError> {
         let keys = match by.is_empty() {
             true => keys::varied(runs),
-            false => by
-                .iter()
-                .map(|name| Key::find(name))
-                .collect::<Result<_, _>>()?,
+            false => keys::named(by)?,
         };
         let has = |id: &&str| runs.iter().any(|run| run.scores.contains_key(id));
         let shown = |id: &&str| *id != "d_stsp_paper" || has(id);
@@ -205,7 +202,8 @@ fn values(runs: &[&Scored], measures: &[&'static str]) -> Vec<Vec<f64>> {
     runs.iter().map(of_run).collect()
 }
 
-/// Kruskal and Wallis' test of one measure over the runs that count.
+/// Kruskal and Wallis' test of one measure over the runs that count; none if no group has two of them, where the
+/// probability depends on their number alone.
 fn test(parts: &[Vec<&Scored>], measures: &[&'static str], i: usize) -> Option<KruskalWallis> {
     let counted = |runs: &Vec<&Scored>| -> Vec<f64> {
         let complete = values(runs, measures).into_iter();
@@ -218,7 +216,8 @@ fn test(parts: &[Vec<&Scored>], measures: &[&'static str], i: usize) -> Option<K
         .into_iter()
         .filter(|group| !group.is_empty())
         .collect();
-    kruskal_wallis(&filled)
+    let has_spread = filled.iter().any(|group| group.len() > 1);
+    has_spread.then(|| kruskal_wallis(&filled)).flatten()
 }
 
 /// A level of a measure: that of the first run which has one.

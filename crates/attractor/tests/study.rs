@@ -155,7 +155,11 @@ const WRONG_WHOLES: &[(&str, &str, &str)] = &[
         "`seeds` is empty",
         "give a number of seeds",
     ),
-    ("{DATA}", "`seeds` is empty", "give a number of seeds"),
+    (
+        "{DATA}",
+        "the study has no `seeds`",
+        "give a number of seeds",
+    ),
     (
         "seeds = [1, 2, 1]\n{DATA}",
         "seed 1 stands twice in `seeds` (line 1 of",

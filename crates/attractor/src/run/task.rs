@@ -10,7 +10,7 @@ use attractor_core::train::Watch;
 
 use super::{EXPERIMENT, EndedRun, OpenRun, RunError, RunFolder};
 use crate::Error;
-use crate::experiment::{DataSource, Experiment, ExperimentFile, Resolved};
+use crate::experiment::{DataSource, Experiment, ExperimentFile, Resolved, Texts, difference};
 
 /// What is trained, and where it is kept.
 #[derive(Clone, Copy)]
@@ -83,6 +83,7 @@ impl Claim<'_> {
             recording,
         } = self.task;
         if let Some(ended) = EndedRun::open(path)? {
+            ended.refuse_other_data(path, recording)?;
             return Ok(Some(ended));
         }
         if !RunFolder::has_experiment(path) {
@@ -119,8 +120,7 @@ impl RunFolder {
         let file = ExperimentFile::parse(&text, &config)?;
         let stored = Experiment::check(&file.raw)?;
         let reading = file.data.map(|data| data.options);
-        let difference = stored
-            .difference(experiment)
+        let difference = Difference::between(&stored.texts(), &experiment.texts())
             .or_else(|| (reading.as_ref() != Some(&data.options)).then_some(Difference::Reading));
         refuse(path, difference)
     }
@@ -146,7 +146,7 @@ impl RunFolder {
     }
 }
 
-fn refuse(path: &Path, difference: Option<Difference>) -> Result<(), Error> {
+pub(crate) fn refuse(path: &Path, difference: Option<Difference>) -> Result<(), Error> {
     match difference {
         None => Ok(()),
         Some(difference) => Err(Error::Run(RunError::OtherExperiment {
@@ -156,17 +156,13 @@ fn refuse(path: &Path, difference: Option<Difference>) -> Result<(), Error> {
     }
 }
 
-impl Experiment {
-    /// The first setting, but for the number of threads, that has another value in what is asked for.
-    fn difference(&self, asked: &Experiment) -> Option<Difference> {
-        let pairs = self.settings().iter().zip(asked.settings().iter());
-        let mut others = pairs.filter(|((name, a), (_, b))| *name != "threads" && a != b);
-        others
-            .next()
-            .map(|((name, stored), (_, asked))| Difference::Setting {
-                name,
-                stored: stored.to_string(),
-                asked: asked.to_string(),
-            })
+impl Difference {
+    /// Between stored settings and those that are asked for; none if they train the same.
+    pub(crate) fn between(stored: &Texts, asked: &Texts) -> Option<Difference> {
+        difference(stored, asked).map(|name| Difference::Setting {
+            name,
+            stored: stored[name].clone(),
+            asked: asked[name].clone(),
+        })
     }
 }

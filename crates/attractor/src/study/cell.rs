@@ -1,5 +1,6 @@
 //! Cells: the entries of the list, each with every combination of the grid, the last setting running fastest.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::error::{Mistake, StudyError};
@@ -39,7 +40,9 @@ pub(super) fn cells(file: &StudyFile, path: &Path) -> Result<Vec<Cell>, Error> {
         true => &alone[..],
         false => &file.list,
     };
+    refuse_too_many(file, entries.len(), path)?;
     let mut cells: Vec<Cell> = Vec::new();
+    let mut folders = BTreeSet::new();
     for entry in entries {
         let told = |mistake| StudyError::Line {
             mistake,
@@ -49,13 +52,32 @@ pub(super) fn cells(file: &StudyFile, path: &Path) -> Result<Vec<Cell>, Error> {
         check(entry, &file.grid).map_err(told)?;
         for combination in combinations(&file.grid) {
             let cell = cell(file, entry, &combination, (cells.len(), path))?;
-            if cells.iter().any(|other| other.folder == cell.folder) {
+            if !folders.insert(cell.folder.clone()) {
                 return Err(told(Mistake::SameCell(cell.folder)).into());
             }
             cells.push(cell);
         }
     }
     Ok(cells)
+}
+
+/// The largest number of runs of a study.
+const MOST_RUNS: usize = 100_000;
+
+fn refuse_too_many(file: &StudyFile, entries: usize, path: &Path) -> Result<(), StudyError> {
+    let values = file.grid.iter().map(|axis| axis.texts.len());
+    let cells = values.fold(entries, usize::saturating_mul);
+    match cells.saturating_mul(file.seeds.len()) {
+        runs if runs <= MOST_RUNS => Ok(()),
+        runs => Err(StudyError::Line {
+            mistake: Mistake::TooManyRuns {
+                runs,
+                most: MOST_RUNS,
+            },
+            line: file.grid.first().map_or(1, |axis| axis.line),
+            path: path.to_path_buf(),
+        }),
+    }
 }
 
 fn check(entry: &Entry, grid: &[Axis]) -> Result<(), Mistake> {
@@ -167,8 +189,6 @@ fn readable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]

@@ -79,6 +79,22 @@ pub enum StudyError {
         /// The folder.
         path: PathBuf,
     },
+    /// The record of a study cannot be understood.
+    #[error("the record of the study cannot be read: {}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Runs in one folder do not belong together.
+    #[error("runs of different {what} are in one folder: {} and {}", first.display(), other.display())]
+    Mixed {
+        /// What they differ in.
+        what: &'static str,
+        /// The folder of the first one.
+        first: PathBuf,
+        /// The folder of another one.
+        other: PathBuf,
+    },
     /// The folder is no study's.
     #[error("no study in this folder: {}", path.display())]
     NoStudy {
@@ -177,6 +193,20 @@ pub enum Mistake {
     /// No seeds.
     #[error("`seeds` is empty: nothing would be run")]
     NoSeeds,
+    /// Nothing is said of seeds.
+    #[error("the study has no `seeds`")]
+    SeedsMissing,
+    /// More runs than a study may have.
+    #[error("the study has {runs} runs, more than {most}")]
+    TooManyRuns {
+        /// How many.
+        runs: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A name that tables cannot show.
+    #[error("`name` must be one line of text")]
+    Name,
     /// A seed twice.
     #[error("seed {0} stands twice in `seeds`")]
     SeedTwice(u64),
@@ -210,6 +240,9 @@ pub enum Mistake {
     #[error("[data] has no `train`")]
     NoTrain,
 }
+
+/// What an axis of the grid must be.
+pub(super) const LIST: &str = "a list of values";
 
 fn within(table: &str) -> String {
     match table {
@@ -265,9 +298,10 @@ impl Mistake {
                 "give settings lists of values, as in `alpha = [0.1, 0.2]`, or leave it out".into(),
             ),
             Mistake::EmptyList => Some("add an entry with `[[list]]`, or leave it out".into()),
-            Mistake::NoSeeds | Mistake::SeedTooLarge(_) | Mistake::TooManySeeds(_) => {
-                Some("give a number of seeds, or a list of them".into())
-            }
+            Mistake::NoSeeds
+            | Mistake::SeedsMissing
+            | Mistake::SeedTooLarge(_)
+            | Mistake::TooManySeeds(_) => Some("give a number of seeds, or a list of them".into()),
             Mistake::SeedTwice(_) => Some("leave one of them out".into()),
             Mistake::Reserved("seed") => {
                 Some("`seeds` of the study sets the seeds of its runs".into())
@@ -285,9 +319,20 @@ impl Mistake {
             Mistake::UnknownRow { .. } => {
                 Some("rows are named as in \"shPLRNN + GTF / ECG\"".into())
             }
+            Mistake::TooManyRuns { .. } => {
+                Some("leave out values of [grid] or seeds, or make several studies of it".into())
+            }
+            Mistake::Name => Some("leave line breaks and other control characters out".into()),
+            Mistake::Kind {
+                key,
+                expected: LIST,
+            } => Some(format!("write `{key} = […]`")),
+            Mistake::Kind { .. } => {
+                Some("`attractor help sweep` and docs/sweeps.md show the form of a study".into())
+            }
             Mistake::SetAlone => Some("`system = \"…\"` of [evaluation] names it".into()),
             Mistake::NoTrain => Some("`train = \"…\"` names the training data".into()),
-            Mistake::Syntax(_) | Mistake::Kind { .. } | Mistake::Value(_) => None,
+            Mistake::Syntax(_) | Mistake::Value(_) => None,
         }
     }
 }
@@ -312,6 +357,10 @@ impl StudyError {
             StudyError::OtherContent { .. } | StudyError::OtherStudy { .. } => {
                 Some("name another folder with `--out`".into())
             }
+            StudyError::Record { .. } => {
+                Some("remove this file: `attractor sweep` compares the runs and makes it anew".into())
+            }
+            StudyError::Mixed { .. } => Some("move those of one kind into a folder of their own".into()),
             StudyError::NoStudy { .. } => Some("`attractor sweep STUDY --out DIR` makes one".into()),
             StudyError::OtherData { .. } => {
                 Some("bring the old file back, or name another folder with `--out`".into())

@@ -31,7 +31,7 @@ use attractor_core::settings::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Mistake, StudyError};
+use super::error::{LIST, Mistake, StudyError};
 use crate::experiment::{DataSource, Origin, Raw, data_keys, line, plain};
 
 /// What a study's file says, nothing of it checked but its shape.
@@ -124,7 +124,7 @@ impl Reader<'_> {
         let (mut seeded, mut sourced) = (false, false);
         for (key, value, at) in lines(table.get_ref()) {
             match key {
-                "name" => study.name = Some(text(key, value, at)?),
+                "name" => study.name = Some(name(value, at)?),
                 "preset" => study.preset = Some(text(key, value, at)?),
                 "seeds" => {
                     study.seeds = seeds(value, at)?;
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
         match seeded {
             true => Ok(study),
-            false => Err((Mistake::NoSeeds, 0)),
+            false => Err((Mistake::SeedsMissing, 0)),
         }
     }
 
@@ -216,7 +216,7 @@ impl Reader<'_> {
         };
         for (key, value, at) in lines(table) {
             match key {
-                "name" => entry.name = Some(text(key, value, at)?),
+                "name" => entry.name = Some(name(value, at)?),
                 "paper" => entry.paper = Some(text(key, value, at)?),
                 _ => self.push(&mut entry.settings, key, value, at)?,
             }
@@ -268,9 +268,18 @@ fn text(key: &str, value: &Value<'_>, at: usize) -> Result<String, At> {
     plain(value.get_ref()).ok_or_else(|| (kind(key, "a single value"), at))
 }
 
+/// A name, which tables show in one line.
+fn name(value: &Value<'_>, at: usize) -> Result<String, At> {
+    let name = text("name", value, at)?;
+    match name.chars().any(char::is_control) {
+        true => Err((Mistake::Name, at)),
+        false => Ok(name),
+    }
+}
+
 fn texts(key: &str, value: &Value<'_>, at: usize) -> Result<Vec<String>, At> {
     let DeValue::Array(array) = value.get_ref() else {
-        return Err((kind(key, "a list of values"), at));
+        return Err((kind(key, LIST), at));
     };
     array.iter().map(|value| text(key, value, at)).collect()
 }

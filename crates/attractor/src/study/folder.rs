@@ -17,9 +17,13 @@ use serde_json::{Value, json};
 use super::Study;
 use super::error::StudyError;
 use super::scored::Scored;
+use crate::run::{RunError, RunFolder};
 use crate::{Error, store};
 
 pub(super) const RECORD: &str = "study.json";
+
+/// Raised when a field of it is renamed or removed.
+const SCHEMA: u64 = 1;
 
 /// Which study a folder holds, of which data, judged how.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,23 +37,27 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record in a folder: none if the folder is empty or not there. A folder with something else is refused.
+    /// The record in a folder: none if the folder is empty, not there, or holds nothing but runs. A folder with something
+    /// else is refused.
     pub fn find(folder: &Path) -> Result<Option<Record>, StudyError> {
-        let path = || folder.to_path_buf();
-        if let Ok(text) = fs::read_to_string(folder.join(RECORD)) {
+        let path = folder.join(RECORD);
+        if let Ok(text) = fs::read_to_string(&path) {
             let document: Value = serde_json::from_str(&text).unwrap_or_default();
             let record = Record::from_json(&document);
-            return record
-                .map(Some)
-                .ok_or(StudyError::OtherContent { path: path() });
+            return record.map(Some).ok_or(StudyError::Record { path });
         }
         // What begins with a dot is being written.
         let counts = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
-        let files = fs::read_dir(folder).map(|files| files.flatten().filter(counts).count());
-        match files {
-            Ok(1..) => Err(StudyError::OtherContent { path: path() }),
-            Err(_) if folder.exists() => Err(StudyError::OtherContent { path: path() }),
-            _ => Ok(None),
+        let files = fs::read_dir(folder).map(|files| files.flatten().filter(counts));
+        let is_other = match files {
+            Ok(mut files) => files.any(|file| !is_cell(&file.path())),
+            Err(_) => folder.exists(),
+        };
+        match is_other {
+            true => Err(StudyError::OtherContent {
+                path: folder.to_path_buf(),
+            }),
+            false => Ok(None),
         }
     }
 
@@ -95,19 +103,41 @@ impl Record {
         }
     }
 
-    /// Makes the folder, with the record in it.
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+    /// Refuses scores of runs of other data, or with forecasts of other lengths.
+    pub(crate) fn refuse_scores(&self, scored: &Scored, path: &Path) -> Result<(), Error> {
+        if self.data != scored.data {
+            let path = path.to_path_buf();
+            return Err(RunError::OtherRecording { path }.into());
+        }
+        let pe_steps = scored.pe_steps.to_string();
+        match self.judging.get("pe-steps") {
+            Some(asked) if *asked != pe_steps => Err(StudyError::OtherEvaluation {
+                found: format!("`pe-steps = {pe_steps}`"),
+                asked: format!("`pe-steps = {asked}`"),
+                path: path.to_path_buf(),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the folder, with the record in it. If another process has made it meanwhile, for another study, that is told.
+    pub(crate) fn write(&self, study: &Study, folder: &Path) -> Result<(), Error> {
         fs::create_dir_all(folder).map_err(|source| Error::Write {
             path: folder.to_path_buf(),
             source,
         })?;
         let document = json!({
-            "schema": 1,
+            "schema": SCHEMA,
             "study": self.name,
             "data": { "train": self.data[0], "test": self.data[1] },
             "evaluation": self.judging,
         });
-        store::write_whole(&folder.join(RECORD), |out| writeln!(out, "{document:#}"))
+        store::write_new(&folder.join(RECORD), |out| writeln!(out, "{document:#}"))?;
+        match Record::find(folder)? {
+            Some(found) => Ok(found.refuse_other(self, study, folder)?),
+            None => Ok(()),
+        }
     }
 
     fn from_json(document: &Value) -> Option<Record> {
@@ -115,12 +145,20 @@ impl Record {
         let judging = document["evaluation"].as_object()?.iter();
         let judging = judging.map(|(name, value)| Some((name.clone(), text(value)?)));
         let data = &document["data"];
+        (document["schema"].as_u64()? == SCHEMA).then_some(())?;
         Some(Record {
             name: text(&document["study"])?,
             data: [text(&data["train"])?, text(&data["test"])?],
             judging: judging.collect::<Option<_>>()?,
         })
     }
+}
+
+/// Whether a folder holds runs, and so is one of a study's cells.
+fn is_cell(folder: &Path) -> bool {
+    let runs = folders(folder);
+    let is_run = |run: &String| RunFolder::has_experiment(&folder.join(run));
+    !runs.is_empty() && runs.iter().all(is_run)
 }
 
 /// The folder of a run, from that of the study.
@@ -156,24 +194,51 @@ pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
             _ => StudyError::NoStudy { path }.into(),
         });
     }
+    refuse_mixed(&index, folder)?;
     index.sort_by(|a, b| (a.place, a.seed, &a.folder).cmp(&(b.place, b.seed, &b.folder)));
     Ok(index)
 }
 
 /// The folders two levels down, in order.
 fn runs(folder: &Path) -> Vec<PathBuf> {
-    let names = |folder: &Path| -> Vec<String> {
-        let files = fs::read_dir(folder).into_iter().flatten().flatten();
-        let folders = files.filter(|file| file.file_type().is_ok_and(|kind| kind.is_dir()));
-        let mut names: Vec<String> = folders
-            .map(|file| file.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    };
     let in_cell = |cell: String| {
-        let runs = names(&folder.join(&cell));
+        let runs = folders(&folder.join(&cell));
         runs.into_iter().map(move |run| Path::new(&cell).join(run))
     };
-    names(folder).into_iter().flat_map(in_cell).collect()
+    folders(folder).into_iter().flat_map(in_cell).collect()
+}
+
+/// The names of the folders in a folder, in order, through links.
+fn folders(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_folder = |file: &fs::DirEntry| match file.file_type() {
+        Ok(kind) if kind.is_symlink() => file.path().is_dir(),
+        kind => kind.is_ok_and(|kind| kind.is_dir()),
+    };
+    let names = files.filter(is_folder);
+    let mut names: Vec<String> = names
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Refuses runs of several studies, of other data, or with forecasts of other lengths, in one folder.
+fn refuse_mixed(index: &[Scored], folder: &Path) -> Result<(), StudyError> {
+    let first = &index[0];
+    let of_first = |run: &&Scored| {
+        (&run.study, &run.data, run.pe_steps) == (&first.study, &first.data, first.pe_steps)
+    };
+    match index.iter().find(|run| !of_first(run)) {
+        None => Ok(()),
+        Some(other) => Err(StudyError::Mixed {
+            what: match (other.study == first.study, other.data == first.data) {
+                (false, _) => "study",
+                (true, false) => "data",
+                (true, true) => "steps of PE",
+            },
+            first: folder.join(&first.folder),
+            other: folder.join(&other.folder),
+        }),
+    }
 }

@@ -7,9 +7,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attractor_core::NUMERICS;
 use attractor_core::measure::MEASURES;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::Cell;
 use super::error::StudyError;
 use crate::container::Fingerprint;
 use crate::evaluation::Evaluation;
@@ -40,6 +42,10 @@ pub struct Scored {
     pub paper: Option<String>,
     /// The seed.
     pub seed: u64,
+    /// Fingerprints of the training and the test data.
+    pub data: [String; 2],
+    /// The version of the numbers, if it is known.
+    pub numerics: Option<u64>,
     /// All settings but the seed and the threads, by name, as text.
     pub settings: BTreeMap<String, String>,
     /// How training ended: `finished` or `diverged`.
@@ -72,7 +78,7 @@ pub struct Measured {
 /// What a document is made of.
 pub(crate) struct Parts<'a> {
     pub(crate) study: &'a str,
-    pub(crate) cell: &'a super::Cell,
+    pub(crate) cell: &'a Cell,
     pub(crate) seed: u64,
     pub(crate) run: &'a EndedRun,
     /// Fingerprints of the training and the test data.
@@ -86,14 +92,12 @@ pub(crate) struct Parts<'a> {
 
 impl Parts<'_> {
     fn to_json(&self) -> Value {
-        let settings = self.cell.experiment.settings().iter();
-        let settings: Map<String, Value> = settings
-            .filter(|(name, _)| !["seed", "threads"].contains(name))
-            .map(|(name, value)| (name.to_string(), json!(value.to_string())))
-            .collect();
+        let mut settings = self.cell.experiment.texts();
+        settings.retain(|name, _| !["seed", "threads"].contains(&name.as_str()));
         let model = &self.run.reconstruction.model;
         json!({
             "schema": SCHEMA,
+            "numerics": NUMERICS,
             "study": self.study,
             "cell": self.cell.place,
             "name": self.cell.name,
@@ -114,30 +118,42 @@ impl Parts<'_> {
 
     /// Writes the document into the run's folder.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
-        let mut document = self.to_json();
-        // A line of its own: the fingerprint is that of the others.
-        document[FINGERPRINT] = json!("");
-        document[FINGERPRINT] = json!(fingerprint(&format!("{document:#}")));
-        store::write_whole(&folder.join(SCORES), |out| writeln!(out, "{document:#}"))
+        write(self.to_json(), &folder.join(SCORES))
     }
+}
+
+/// Writes a document with its fingerprint.
+fn write(mut document: Value, path: &Path) -> Result<(), Error> {
+    // A line of its own: the fingerprint is that of the others.
+    document[FINGERPRINT] = json!("");
+    document[FINGERPRINT] = json!(fingerprint(&format!("{document:#}")));
+    store::write_whole(path, |out| writeln!(out, "{document:#}"))
 }
 
 impl Scored {
     /// The scores of the run in `study`/`folder`; none if it has not been judged.
     pub fn read(study: &Path, folder: &Path) -> Result<Option<Scored>, StudyError> {
         let path = study.join(folder).join(SCORES);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(_) => return Err(StudyError::Scores { path }),
+        let Some(document) = document(&path)? else {
+            return Ok(None);
         };
-        let document: Value = serde_json::from_str(&text).unwrap_or_default();
-        let stored = document[FINGERPRINT].as_str();
-        if stored.is_some_and(|stored| stored != fingerprint(&text)) {
-            return Err(StudyError::Edited { path });
-        }
         let scored = Scored::from_json(&document, folder);
         scored.map(Some).ok_or(StudyError::Scores { path })
+    }
+
+    /// Gives the run the name, the row of the paper and the place that its cell has now, where they are others.
+    pub(crate) fn label(&self, cell: &Cell, study: &Path) -> Result<(), Error> {
+        if (self.place, &self.name, &self.paper) == (cell.place, &cell.name, &cell.paper) {
+            return Ok(());
+        }
+        let path = study.join(&self.folder).join(SCORES);
+        let Some(mut document) = document(&path)? else {
+            return Ok(());
+        };
+        document["cell"] = json!(cell.place);
+        document["name"] = json!(cell.name);
+        document["paper"] = json!(cell.paper);
+        write(document, &path)
     }
 
     fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
@@ -153,6 +169,13 @@ impl Scored {
             name: text("name"),
             paper: text("paper"),
             seed: whole("seed")?,
+            data: ["train", "test"].map(|which| {
+                document["data"][which]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_string()
+            }),
+            numerics: whole("numerics"),
             settings: settings.collect::<Option<_>>()?,
             outcome: text("outcome")?,
             alpha: document["alpha"].as_f64(),
@@ -185,6 +208,27 @@ impl Scored {
     pub fn diverged(&self) -> bool {
         self.outcome == Trained::DIVERGED
     }
+}
+
+/// A document of scores as it was written; none if there is no file.
+fn document(path: &Path) -> Result<Option<Value>, StudyError> {
+    let path_of = || path.to_path_buf();
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(_) => return Err(StudyError::Scores { path: path_of() }),
+    };
+    let document: Value = serde_json::from_str(&text).unwrap_or_default();
+    match document[FINGERPRINT].as_str() {
+        Some(stored) if stored != fingerprint(&text) => Err(StudyError::Edited { path: path_of() }),
+        _ => Ok(Some(document)),
+    }
+}
+
+/// Whether there is no file; something else may stand where its folder would be.
+fn is_absent(error: &io::Error) -> bool {
+    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    absent.contains(&error.kind())
 }
 
 /// The scores of an evaluation; none if one of them is neither a number nor null.

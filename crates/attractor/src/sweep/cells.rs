@@ -1,11 +1,13 @@
 //! What the cells of a study leave to the data: found once for all cells that see the same data.
 
+use std::collections::BTreeMap;
+
 use attractor_core::series::Series;
 
 use crate::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, acting};
 use crate::recording_exponent::Predictability;
-use crate::study::{Cell, Study, StudyError};
+use crate::study::{Study, StudyError};
 
 /// The settings that decide what a model sees of a recording.
 const OF_DATA: [&str; 3] = ["smooth", "standardize", "held-out"];
@@ -23,6 +25,7 @@ pub struct FoundInterval {
 /// Settles every cell's experiment for a recording. Cells that are then the same are refused: they would be trained twice.
 pub(super) fn resolve(study: &mut Study, recording: &Series) -> Result<Vec<FoundInterval>, Error> {
     let mut intervals: Vec<FoundInterval> = Vec::new();
+    let mut trained = BTreeMap::new();
     for i in 0..study.cells.len() {
         let asked = study.cells[i].experiment.clone();
         let known = intervals.iter().find(|known| known.serves(&asked));
@@ -34,10 +37,12 @@ pub(super) fn resolve(study: &mut Study, recording: &Series) -> Result<Vec<Found
             let error = error.of_file(&study.train.path);
             of_cell(study, i, error.into())
         })?;
-        let (earlier, rest) = study.cells.split_at_mut(i);
-        let cell = &mut rest[0];
+        let cell = &mut study.cells[i];
         cell.experiment = resolved.experiment;
-        refuse_same(earlier, cell)?;
+        if let Some(first) = trained.insert(acting(&cell.experiment.texts()), cell.folder.clone()) {
+            let second = cell.folder.clone();
+            return Err(StudyError::SameCells { first, second }.into());
+        }
         intervals.extend(resolved.found_interval.map(|found| FoundInterval {
             cell: cell.folder.clone(),
             found,
@@ -64,16 +69,5 @@ fn of_cell(study: &Study, i: usize, error: Error) -> StudyError {
             cell: study.cells[i].folder.clone(),
             error,
         },
-    }
-}
-
-fn refuse_same(earlier: &[Cell], cell: &Cell) -> Result<(), StudyError> {
-    let same = |other: &&Cell| other.experiment == cell.experiment;
-    match earlier.iter().find(same) {
-        Some(other) => Err(StudyError::SameCells {
-            first: other.folder.clone(),
-            second: cell.folder.clone(),
-        }),
-        None => Ok(()),
     }
 }

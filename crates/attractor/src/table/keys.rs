@@ -22,7 +22,9 @@ pub(super) enum Key {
 impl Key {
     /// The key of this name.
     pub(super) fn find(name: &str) -> Result<Key, StudyError> {
-        let known: Vec<&'static str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        // The number of threads is no property of a run.
+        let known = SETTINGS.iter().map(|setting| setting.name);
+        let known: Vec<&'static str> = known.filter(|name| *name != "threads").collect();
         match known.iter().find(|known| **known == name) {
             _ if name == Key::Name.name() => Ok(Key::Name),
             Some(name) => Ok(Key::Setting(name)),
@@ -48,9 +50,21 @@ impl Key {
             Key::Study => Cow::Borrowed(&run.study),
             Key::Name => Cow::Borrowed(run.name.as_deref().unwrap_or_default()),
             Key::Setting("seed") => Cow::Owned(run.seed.to_string()),
-            Key::Setting(name) => Cow::Borrowed(run.settings.get(name).map_or("", String::as_str)),
+            Key::Setting(name) => Cow::Borrowed(acting(name, run).unwrap_or_default()),
         }
     }
+}
+
+/// The keys of these names, each once.
+pub(super) fn named(names: &[String]) -> Result<Vec<Key>, StudyError> {
+    let mut keys = Vec::new();
+    for name in names {
+        let key = Key::find(name)?;
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    Ok(keys)
 }
 
 /// The name of the cell, if there are names, and the settings that differ between runs of the same name.
@@ -75,18 +89,22 @@ pub(super) fn varied(runs: &[Scored]) -> Vec<Key> {
     }
 }
 
-/// The settings in which runs differ from the first of them, where they act in both.
-fn differing<'a>(runs: &[&'a Scored]) -> BTreeSet<&'a str> {
-    let first = &runs[0].settings;
-    let others = runs.iter().filter(|run| run.settings != *first);
-    let differing = others.flat_map(|run| {
-        let other = |(name, value): &(&'a String, &'a String)| {
-            let act = acts(name, first) && acts(name, &run.settings);
-            act && first.get(*name) != Some(value)
-        };
-        run.settings.iter().filter(other)
-    });
-    differing.map(|(name, _)| name.as_str()).collect()
+/// The text of a setting, if it acts in a run.
+fn acting<'a>(name: &str, run: &'a Scored) -> Option<&'a str> {
+    let text = run.settings.get(name)?;
+    acts(name, &run.settings).then_some(text)
+}
+
+/// The settings that have several values in the runs in which they act.
+fn differing(runs: &[&Scored]) -> BTreeSet<&'static str> {
+    // Runs of one cell have the same settings: one for all of them is looked at.
+    let cells: BTreeMap<_, &Scored> = runs.iter().map(|run| (&run.settings, *run)).collect();
+    let several = |name: &&str| {
+        let values: BTreeSet<&str> = cells.values().filter_map(|run| acting(name, run)).collect();
+        values.len() > 1
+    };
+    let names = SETTINGS.iter().map(|setting| setting.name);
+    names.filter(several).collect()
 }
 
 /// The runs by the values of keys, in the order in which they first occur.

@@ -114,19 +114,36 @@ fn foot(table: &Table) -> Vec<Vec<Cell>> {
         let cells = (0..table.measures.len()).map(|i| number(of(i), f64::NAN));
         lead(name).into_iter().chain(cells).collect()
     };
-    let level = |of: fn(&Column) -> Option<f64>| {
-        move |i: usize| {
-            let groups = table.groups.iter();
-            groups.filter_map(|group| of(&group.columns[i])).next()
+    let mut rows = levels(table, "floor", |column| column.floor);
+    rows.extend(levels(table, "chance", |column| column.chance));
+    let p = |i: usize| table.tests[i].map(|test| test.p);
+    rows.push((
+        String::from("p (Kruskal–Wallis)"),
+        (0..table.measures.len()).map(p).collect(),
+    ));
+    let known = |(_, numbers): &(String, Vec<Option<f64>>)| numbers.iter().any(Option::is_some);
+    let rows = rows.into_iter().filter(known);
+    rows.map(|(name, numbers)| row(&name, &|i| numbers[i]))
+        .collect()
+}
+
+/// A level of every measure; where groups have others, as those do whose data are scaled in another way, one row for each.
+fn levels(
+    table: &Table,
+    name: &str,
+    of: fn(&Column) -> Option<f64>,
+) -> Vec<(String, Vec<Option<f64>>)> {
+    let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+    for group in &table.groups {
+        let numbers: Vec<Option<f64>> = group.columns.iter().map(of).collect();
+        let is_new = rows.iter().all(|(_, known)| *known != numbers);
+        if is_new && numbers.iter().any(Option::is_some) {
+            let of_group: Vec<&str> = group.values.iter().map(String::as_str).collect();
+            rows.push((format!("{name} of {}", of_group.join(", ")), numbers));
         }
-    };
-    let rows = [
-        row("floor", &level(|column| column.floor)),
-        row("chance", &level(|column| column.chance)),
-        row("p (Kruskal–Wallis)", &|i| {
-            table.tests[i].map(|test| test.p)
-        }),
-    ];
-    let known = |row: &Vec<Cell>| row.iter().any(|cell| matches!(cell, Cell::Number(..)));
-    rows.into_iter().filter(known).collect()
+    }
+    if let [(only, _)] = rows.as_mut_slice() {
+        *only = name.to_string();
+    }
+    rows
 }

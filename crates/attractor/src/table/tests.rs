@@ -22,6 +22,8 @@ fn run(name: &str, alpha: &str, seed: u64, scores: Option<[f64; 3]>) -> Scored {
         name: Some(name.into()).filter(|name: &String| !name.is_empty()),
         paper: None,
         seed,
+        data: ["a".into(), "b".into()],
+        numerics: None,
         settings: BTreeMap::from([
             ("alpha".into(), alpha.into()),
             ("hidden".into(), "50".into()),
@@ -107,6 +109,57 @@ fn keys_can_be_chosen_and_mistyped() {
     // Names tell the cells apart: the settings that differ between them need not be shown.
     assert_eq!(table(&named, &[]).keys, ["name"]);
     assert_eq!(table(&runs()[..3], &[]).keys, ["study"]);
+}
+
+/// Settings count where they act: alpha not under adaptive forcing, whichever run comes first.
+#[test]
+fn runs_are_told_apart_by_the_settings_that_act() {
+    let of = |forcing: &str, alpha: &str| {
+        let mut run = run("", alpha, 1, Some([1.0; 3]));
+        run.settings.insert("forcing".into(), forcing.into());
+        run
+    };
+    let runs = [
+        of("agtf", "0.15"),
+        of("gtf", "0.1"),
+        of("gtf", "0.9"),
+        of("agtf", "0.2"),
+    ];
+    let mut reversed = runs.clone();
+    reversed.reverse();
+    for runs in [runs, reversed] {
+        let table = table(&runs, &[]);
+        assert_eq!(table.keys, ["forcing", "alpha"]);
+        let mut groups: Vec<String> = table.groups.iter().map(|g| g.values.join(" ")).collect();
+        groups.sort();
+        assert_eq!(groups, ["agtf ", "gtf 0.1", "gtf 0.9"]);
+    }
+    let twice = ["alpha".to_string(), "alpha".to_string()];
+    let table = Table::new(&self::runs(), &twice, Beside::Nothing).unwrap();
+    assert_eq!(table.keys, ["alpha"]);
+}
+
+#[test]
+fn groups_of_one_run_have_no_probability() {
+    let single = [
+        run("a", "0.1", 1, Some([1.0; 3])),
+        run("b", "0.1", 1, Some([2.0; 3])),
+    ];
+    assert_eq!(table(&single, &[]).tests, [None; 3]);
+}
+
+#[test]
+fn levels_that_differ_between_groups_are_told_apart() {
+    let mut runs = runs();
+    for run in runs.iter_mut().filter(|run| run.settings["alpha"] == "0.3") {
+        let scores = run.scores.values_mut();
+        scores.for_each(|measured| measured.floor = Some(0.5));
+    }
+    let text = written(&table(&runs, &[]), Format::Text);
+    for line in ["floor of 0.1  ", "floor of 0.3  ", "chance  "] {
+        assert_eq!(text.matches(line).count(), 1, "{text}");
+    }
+    assert!(text.contains("0.5000"), "{text}");
 }
 
 #[test]

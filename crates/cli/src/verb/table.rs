@@ -1,5 +1,6 @@
 //! `attractor table DIR`: the runs of a study as a table.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -76,15 +77,34 @@ impl Table {
         };
         let table = Groups::new(&runs, &self.by, beside)?;
         if self.reference.is_some() && table.groups.iter().all(|group| group.paper.is_none()) {
-            let note = "note: no group names its row of the paper, as `paper = \"…\"` in the study";
+            let note = "note: no group names its row of the paper; with `paper = \"…\"` in the study, `attractor sweep` \
+                        again names it, and trains nothing again";
             writeln!(io::stderr(), "{note}")?;
         }
+        tell_numerics(&runs, &mut io::stderr().lock())?;
         match self.json {
             true => writeln!(out, "{:#}", table.to_json())?,
             false => table.write(self.format.format(), out)?,
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Says where runs are of versions whose numbers differ.
+fn tell_numerics(runs: &[Scored], notes: &mut dyn Write) -> io::Result<()> {
+    let versions: BTreeSet<Option<u64>> = runs.iter().map(|run| run.numerics).collect();
+    if versions.len() < 2 {
+        return Ok(());
+    }
+    let words = versions.iter().map(|version| match version {
+        Some(version) => version.to_string(),
+        None => "unknown".to_string(),
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    writeln!(
+        notes,
+        "note: the runs are of versions whose numbers differ (numerics {words}); the changelog says in what"
+    )
 }
 
 impl Word {

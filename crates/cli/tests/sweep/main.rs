@@ -4,6 +4,8 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod refusals;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -318,62 +320,6 @@ fn a_signal_stores_all_runs_and_the_same_command_continues() {
     }
 }
 
-/// Tries what must not work: exit code 2, these words, and nothing written.
-fn refused(here: &Path, arguments: &str, words: &[&str]) {
-    let before = files(here, &[]);
-    let (out, notes) = said(here, arguments, 2);
-    assert!(out.is_empty());
-    for word in words {
-        assert!(notes.contains(word), "{arguments}: {notes}");
-    }
-    assert!(files(here, &[]) == before, "{arguments}");
-}
-
-/// What is replaced in the study, by what, and what is said then.
-const WRONG: &[(&str, &str, &[&str])] = &[
-    (
-        "alpha = [",
-        "aplha = [",
-        &[
-            "unknown setting `aplha` (line 18 of s.toml)",
-            "did you mean `alpha`?",
-        ],
-    ),
-    (
-        "alpha = [0.1, 0.3]\n",
-        "",
-        &["[grid] is empty (line 17 of s.toml)"],
-    ),
-    (
-        "seeds = 3",
-        "seeds = []",
-        &["`seeds` is empty: nothing would be run (line 2 of s.toml)"],
-    ),
-    (
-        "window = 20",
-        "window = 600",
-        &[
-            "a window of 600 steps needs 601 rows",
-            "train.csv",
-            "hint: use `window = 499` or less",
-        ],
-    ),
-    (
-        "starts = 2",
-        "pe-steps = 600",
-        &[
-            "601 rows needed, found 500",
-            "hint: give more rows, or forecast fewer steps with `pe-steps = 499`",
-        ],
-    ),
-    (
-        "floors = false",
-        "system = 'lorenz96'",
-        &["`lorenz96` has 20 channels, the truth has 3"],
-    ),
-    ("test = 'test.csv'", "test = 's.toml'", &["s.toml"]),
-];
-
 #[test]
 fn names_are_of_any_alphabet_and_workers_no_more_than_runs() {
     let folder = folder(|study| {
@@ -388,198 +334,28 @@ fn names_are_of_any_alphabet_and_workers_no_more_than_runs() {
 }
 
 #[test]
-fn mistakes_are_told_and_nothing_is_written() {
-    let folder = folder(str::to_string);
-    let here = folder.path();
-    let study = |change: &dyn Fn(String) -> String| {
-        fs::write(here.join("s.toml"), change(STUDY.to_string())).unwrap();
-    };
-    for (old, new, words) in WRONG {
-        study(&|text| text.replace(old, new));
-        refused(here, "sweep s.toml --out d", words);
-    }
-    study(&|text| text);
-    refused(
-        here,
-        "sweep none.toml --out d",
-        &["no such file: none.toml"],
-    );
-    refused(
-        here,
-        "sweep s.toml --out .",
-        &[
-            "the folder holds something else than a study: .",
-            "hint: name another folder",
-        ],
-    );
-    refused(
-        here,
-        "sweep s.toml --out s.toml",
-        &["the folder holds something else than a study: s.toml"],
-    );
-    refused(
-        here,
-        "table d",
-        &[
-            "no study in this folder: d",
-            "hint: `attractor sweep STUDY --out DIR` makes one",
-        ],
-    );
-}
-
-#[test]
-fn a_folder_that_does_not_fit_is_left_alone() {
-    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
+fn names_and_rows_of_the_paper_can_be_given_later() {
+    let list = "[[list]]\nname = 'gtf'\nalpha = 0.1\n[[list]]\nname = 'strong'\nalpha = 0.3";
+    let folder = folder(|study| {
+        let study = study.replace("[grid]\nalpha = [0.1, 0.3]", list);
+        study.replace("seeds = 3", "seeds = 1")
+    });
     let here = folder.path();
     said(here, "sweep s.toml --out d --quiet", 0);
+    let (_, note) = said(here, "table d --reference paper", 0);
+    assert!(note.contains("`attractor sweep` again names it"), "{note}");
+    let model = fs::read(here.join("d/gtf/seed-01/model.safetensors")).unwrap();
     let study = fs::read_to_string(here.join("s.toml")).unwrap();
-    let change =
-        |old: &str, new: &str| fs::write(here.join("s.toml"), study.replace(old, new)).unwrap();
-    let again = "sweep s.toml --out d";
-    change("'small'", "'other'");
-    refused(
-        here,
-        again,
-        &["the folder holds the study `small`, not `other`: d"],
-    );
-    change("starts = 2", "starts = 3");
-    refused(
-        here,
-        again,
-        &[
-            "judged with `starts = 2`, not with `starts = 3`: d",
-            "hint: undo the change of [evaluation]",
-        ],
-    );
-    change("hidden = 10", "hidden = 11");
-    refused(
-        here,
-        again,
-        &["the folder holds another run, its `hidden` is 10, not 11: d/alpha=0.1/seed-01"],
-    );
-    change("", "");
-    // A run that was edited by hand, judged or not.
-    let scores = here.join("d/alpha=0.3/seed-01/scores.json");
-    let experiment = here.join("d/alpha=0.3/seed-01/experiment.toml");
-    let settings = fs::read_to_string(&experiment).unwrap();
-    fs::write(&experiment, settings.replace("lr = 0.005", "lr = 0.006")).unwrap();
-    refused(
-        here,
-        again,
-        &["its `lr` is 0.006, not 0.005: d/alpha=0.3/seed-01"],
-    );
-    fs::remove_file(&scores).unwrap();
-    fs::write(&experiment, settings.replace("[data]", "[data]\ndt = 2")).unwrap();
-    refused(
-        here,
-        again,
-        &["its data are read in another way: d/alpha=0.3/seed-01"],
-    );
-    fs::write(&experiment, &settings).unwrap();
-}
-
-#[test]
-fn what_is_not_ours_or_damaged_is_left_alone() {
-    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
-    let here = folder.path();
+    let row = "name = 'gtf'\npaper = 'shPLRNN + GTF / Lorenz-63'";
+    fs::write(here.join("s.toml"), study.replace("name = 'gtf'", row)).unwrap();
     said(here, "sweep s.toml --out d --quiet", 0);
-    let study = fs::read_to_string(here.join("s.toml")).unwrap();
-    let change =
-        |old: &str, new: &str| fs::write(here.join("s.toml"), study.replace(old, new)).unwrap();
-    let again = "sweep s.toml --out d";
-    // What has no place in a run's folder.
-    change("[0.1, 0.3]", "[0.1, 0.3, 0.5]");
-    fs::create_dir_all(here.join("d/alpha=0.5/seed-01")).unwrap();
-    fs::write(here.join("d/alpha=0.5/seed-01/precious.txt"), "x").unwrap();
-    refused(
-        here,
-        again,
-        &["the folder for the run is not empty: d/alpha=0.5/seed-01"],
+    let (table, note) = said(here, "table d --reference paper", 0);
+    assert!(
+        table.contains("paper: shPLRNN + GTF / Lorenz-63"),
+        "{table}"
     );
-    fs::remove_dir_all(here.join("d/alpha=0.5")).unwrap();
-    // Scores that were cut.
-    let scores = here.join("d/alpha=0.3/seed-01/scores.json");
-    let whole = fs::read(&scores).unwrap();
-    fs::write(&scores, &whole[..whole.len() / 2]).unwrap();
-    refused(
-        here,
-        again,
-        &[
-            "the scores of a run cannot be read: d/alpha=0.3/seed-01/scores.json",
-            "hint: remove this file",
-        ],
-    );
-    fs::remove_file(&scores).unwrap();
-    change("", "");
-    said(here, again, 0);
-    assert!(fs::read(&scores).unwrap() == whole);
-}
-
-#[test]
-fn scores_that_were_changed_are_refused() {
-    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
-    let here = folder.path();
-    let sweep = "sweep s.toml --out d";
-    said(here, sweep, 0);
-    let scores = here.join("d/alpha=0.3/seed-01/scores.json");
-    let text = fs::read_to_string(&scores).unwrap();
-    let (_, value) = text.split_once("\"value\": ").unwrap();
-    let (value, _) = value.split_once([',', '\n']).unwrap();
-    fs::write(&scores, text.replacen(value, &format!("{value}1"), 1)).unwrap();
-    for command in [sweep, "table d"] {
-        refused(
-            here,
-            command,
-            &[
-                "the scores of a run have been changed since they were written: d/alpha=0.3/seed-01/scores.json",
-                "hint: bring the old file back, or remove it",
-            ],
-        );
-    }
-    // A file from before there was a fingerprint, with a number that became a text.
-    let old: String = text
-        .split_inclusive('\n')
-        .filter(|line| !line.contains("fingerprint"))
-        .collect();
-    fs::write(&scores, &old).unwrap();
-    said(here, "table d", 0);
-    let quoted = format!("\"{value}\"");
-    fs::write(&scores, old.replacen(value, &quoted, 1)).unwrap();
-    refused(here, "table d", &["the scores of a run cannot be read"]);
-    fs::write(&scores, &text).unwrap();
-    said(here, sweep, 0);
-}
-
-#[test]
-fn runs_of_data_that_changed_are_left_alone() {
-    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
-    let here = folder.path();
-    said(here, "sweep s.toml --out d --quiet", 0);
-    let again = "sweep s.toml --out d";
-    let data = fs::read_to_string(here.join("test.csv")).unwrap();
-    fs::write(
-        here.join("test.csv"),
-        data.trim_end().rsplit_once('\n').unwrap().0,
-    )
-    .unwrap();
-    refused(
-        here,
-        again,
-        &[
-            "the test data have changed since the runs were made: ",
-            "test.csv",
-        ],
-    );
-    fs::write(here.join("test.csv"), data).unwrap();
-    fs::copy(here.join("test.csv"), here.join("train.csv")).unwrap();
-    refused(
-        here,
-        again,
-        &[
-            "the training data have changed since the runs were made: ",
-            "hint: bring the old file back",
-        ],
-    );
+    assert!(note.is_empty(), "{note}");
+    assert!(fs::read(here.join("d/gtf/seed-01/model.safetensors")).unwrap() == model);
 }
 
 #[test]
