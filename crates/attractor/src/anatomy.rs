@@ -22,6 +22,7 @@ use attractor_core::analysis::membership::Attractor;
 use attractor_core::analysis::regions::Itinerary;
 use attractor_core::analysis::tangent::Tangent;
 use attractor_core::map::piecewise::PiecewiseLinear;
+use attractor_core::model::leaves_f32;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::{Series, mean_and_sd};
 use attractor_core::system::integrate::IntegrateError;
@@ -50,9 +51,9 @@ pub struct Anatomy {
     pub request: Request,
     /// Where the orbit started.
     pub start: GeneratedFrom,
-    /// The first step that was not finite, from 0.
+    /// The first step at which a state left what f32 holds, from 0.
     pub diverged_at: Option<usize>,
-    /// The free orbit behind its transient, rows of M, as far as it is finite; the first million of them.
+    /// The free orbit behind its transient, rows of M, as far as it has not diverged; the first million of them.
     pub orbit: Vec<f64>,
     /// Exponents per step; none if the orbit diverges.
     pub lyapunov: Option<Spectrum>,
@@ -94,9 +95,10 @@ pub fn dissect(
         intervals: request.steps,
         ..LyapunovPlan::full(z.len())
     };
-    let spectrum = lyapunov_of_map(model.map(), &theta, &z, &inputs, &plan);
+    let is_bounded = diverged_at.is_none();
+    let spectrum = is_bounded.then(|| lyapunov_of_map(model.map(), &theta, &z, &inputs, &plan));
     let diverged_at = diverged_at.or(match spectrum {
-        Err(IntegrateError::Diverged { time }) => Some(time as usize + 1),
+        Some(Err(IntegrateError::Diverged { time })) => Some(time as usize + 1),
         _ => None,
     });
     let input = mean_input(&inputs, model.architecture().dims.inputs);
@@ -119,7 +121,7 @@ pub fn dissect(
     };
     let is_bounded = diverged_at.is_none();
     Ok(Anatomy {
-        lyapunov: spectrum.ok(),
+        lyapunov: spectrum.and_then(Result::ok),
         attractor: is_bounded.then(|| Attractor::new(&orbit, z.len())),
         regions: form.as_ref().map(|form| Regions::of(form, &orbit)),
         request: *request,
@@ -188,7 +190,7 @@ fn free_orbit(
         }
         let s = &inputs[step % rows * k..][..k];
         tangent.advance(&mut z, s, &mut jac);
-        if z.iter().any(|v| !v.is_finite()) {
+        if z.iter().any(|&z| leaves_f32(z)) {
             // In its transient an orbit that ends is all there is.
             return (orbit, Some(step + 1));
         }

@@ -499,9 +499,10 @@ impl Experiment {
         }
     }
 
-    /// The settings that a result depends on, as text: all but the number of threads.
+    /// The settings that a result depends on, as text: those that act, but for the number of threads.
     pub fn fingerprint(&self) -> String {
-        let lines = self.settings.iter().filter(|(name, _)| *name != "threads");
+        let acting = acting(&self.texts()).into_iter();
+        let lines = acting.filter(|(name, _)| name != "threads");
         lines
             .map(|(name, value)| format!("{name}={value}\n"))
             .collect()

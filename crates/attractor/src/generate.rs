@@ -104,7 +104,7 @@ pub enum GenerateError {
         row: usize,
     },
     /// The orbit leaves the numbers.
-    #[error("the orbit is not finite in row {}", row + 1)]
+    #[error("the orbit has diverged in row {}", row + 1)]
     NotFinite {
         /// The first such row, from 0.
         row: usize,
@@ -130,7 +130,7 @@ impl GenerateError {
                 "use `--steps {rows}` or less, or data without the gap: the state behind it is not known"
             )),
             GenerateError::NotFinite { row } if *row > 0 => {
-                Some(format!("the orbit diverges; `--steps {row}` ends before"))
+                Some(format!("`--steps {row}` ends before"))
             }
             _ => None,
         }

@@ -28,12 +28,12 @@ use serde_json::{Value, json};
 use crate::container::Fingerprint;
 use crate::experiment::{DataSource, Experiment, ExperimentError, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
-use crate::{Error, store};
+use crate::{Error, format, store};
 
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
 use lock::Lock;
-pub(crate) use task::refuse;
+pub(crate) use task::refuse_different;
 pub use task::{Claim, Difference, Task};
 use training::Training;
 
@@ -333,7 +333,7 @@ impl Run {
             [EXPERIMENT, MODEL, LAST, HISTORY, OUTCOME, CHECKPOINT].map(|name| folder.join(name))
         });
         let mut own = files.chain(Run::recording(path));
-        match own.any(|file| store::refuse_same(&file, out).is_err()) {
+        match own.any(|file| format::refuse_same(&file, out).is_err()) {
             true => Err(Error::Run(RunError::Own {
                 path: out.to_path_buf(),
             })),

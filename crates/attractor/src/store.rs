@@ -25,13 +25,13 @@ pub fn write_whole(
     })
 }
 
-/// Writes a file as [`write_whole`] does, unless there is one, which then stays. Gives back whether it was written.
+/// Writes a file as [`write_whole`] does, unless there is one, which then stays.
 pub(crate) fn write_new(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<bool, Error> {
+) -> Result<(), Error> {
     if path.exists() {
-        return Ok(false);
+        return Ok(());
     }
     let beside = temporary_name(path);
     let written = write_synced(&beside, fill).and_then(|()| give_name(&beside, path));
@@ -43,13 +43,14 @@ pub(crate) fn write_new(
     })
 }
 
-/// Gives a file a name that no other has; of several processes that try, one succeeds.
-fn give_name(beside: &Path, path: &Path) -> io::Result<bool> {
-    match fs::hard_link(beside, path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+/// Gives a file a name, unless another has it; of several processes that try, one succeeds.
+fn give_name(beside: &Path, path: &Path) -> io::Result<()> {
+    use io::ErrorKind::{AlreadyExists, PermissionDenied, Unsupported};
+    match fs::hard_link(beside, path).map_err(|error| (error.kind(), error)) {
+        Ok(()) | Err((AlreadyExists, _)) => Ok(()),
         // Some file systems have no links: there the last one to come wins.
-        Err(_) => fs::rename(beside, path).map(|()| true),
+        Err((Unsupported | PermissionDenied, _)) => fs::rename(beside, path),
+        Err((_, error)) => Err(error),
     }
 }
 
@@ -162,11 +163,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         let write = |text: &str| write_new(&path, |out| out.write_all(text.as_bytes())).unwrap();
-        assert!(write("first") && !write("second"));
+        write("first");
+        write("second");
         // As two processes that both saw no file.
         let beside = folder.path().join("beside");
         fs::write(&beside, "third").unwrap();
-        assert!(!give_name(&beside, &path).unwrap());
+        give_name(&beside, &path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }

@@ -20,7 +20,8 @@ use crate::format;
 use crate::model_file::Reconstruction;
 use crate::pipeline::Pipeline;
 use crate::run::{
-    Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint, refuse,
+    Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint,
+    refuse_different,
 };
 use crate::study::{Parts, run_folder};
 use crate::study::{Record, Scored, Study, StudyError};
@@ -57,6 +58,8 @@ pub struct Job {
     pub updates: u64,
     /// Its scores, if it had ended and was judged before.
     pub scored: Option<Scored>,
+    /// Whether its file of scores has the labels of another cell.
+    relabelled: bool,
 }
 
 /// Follows a sweep, and may end it.
@@ -146,7 +149,7 @@ impl Sweep {
     /// Runs what has not been run, with so many trainings side by side, or as many as there are runs.
     pub fn run(&self, workers: usize, spectator: &dyn Spectator) -> Result<Ended, Error> {
         self.record.write(&self.study, &self.folder)?;
-        self.label()?;
+        self.write_labels()?;
         let queue = Queue::new(&self.jobs);
         std::thread::scope(|scope| {
             for _ in 0..workers.min(self.jobs.len()) {
@@ -156,11 +159,11 @@ impl Sweep {
         Ok(queue.into_ended())
     }
 
-    /// Gives runs that ended before the names and places that their cells have now.
-    fn label(&self) -> Result<(), Error> {
+    /// Writes the places and rows of the paper that cells have now into the files of runs that ended before.
+    fn write_labels(&self) -> Result<(), Error> {
         for job in &self.jobs {
-            if let Some(scored) = &job.scored {
-                scored.label(&self.study.cells[job.cell], &self.folder)?;
+            if let Some(scored) = job.scored.as_ref().filter(|_| job.relabelled) {
+                scored.write_label(&self.folder)?;
             }
         }
         Ok(())
@@ -249,6 +252,9 @@ impl Sweep {
             ..self.study.judging.request.clone()
         };
         let evaluation = || evaluate(reconstruction, self.judged_by(), &request, &self.cache);
+        if request.levels == Levels::LeftOut {
+            return Ok(evaluation()?);
+        }
         let scaling = format!("{:?}", reconstruction.card.scaling);
         let mut known = self.known_levels.lock().expect("no worker panics");
         if known.contains(&scaling) {
@@ -322,14 +328,15 @@ fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error
     for &seed in &study.seeds {
         for (i, cell) in study.cells.iter().enumerate() {
             let run = run_folder(&cell.folder, seed);
-            let scored = Scored::read(folder, &run)?;
+            let mut scored = Scored::read(folder, &run)?;
+            let relabelled = scored.as_mut().is_some_and(|scored| scored.relabel(cell));
             let path = folder.join(&run);
             if let Some(scored) = &scored {
                 record.refuse_scores(scored, &path)?;
                 let asked = cell.experiment.texts();
-                refuse(&path, Difference::between(&scored.settings, &asked))?;
+                refuse_different(&path, Difference::between(&scored.settings, &asked))?;
             }
-            if scored.is_none() || RunFolder::has_experiment(&path) {
+            if scored.is_none() || RunFolder::holds_run(&path) {
                 RunFolder::refuse_other(&path, &cell.with_seed(seed), &study.train)?;
             }
             let settings = cell.experiment.settings();
@@ -340,6 +347,7 @@ fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error
                 folder: run,
                 updates: updates as u64,
                 scored,
+                relabelled,
             });
         }
     }

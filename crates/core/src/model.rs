@@ -199,12 +199,16 @@ impl Model {
         self.map.orbit(&of_map, inputs, &mut states);
         let mut rows = vec![0.0; steps * observation.dim_obs];
         observation.observe_all(&of_observation, &states, &mut rows);
-        let held = |z: &f64| z.abs() <= f64::from(f32::MAX);
-        if let Some(left) = states.iter().position(|z| !held(z)) {
+        if let Some(left) = states.iter().position(|z| leaves_f32(*z)) {
             rows[left / dims.latent * observation.dim_obs..].fill(f64::NAN);
         }
         rows
     }
+}
+
+/// Whether a latent state leaves what f32, in which models are trained and most orbits are made, holds: it has diverged.
+pub fn leaves_f32(z: f64) -> bool {
+    z.is_nan() || z.abs() > f64::from(f32::MAX)
 }
 
 fn data_range(series: &Series) -> Start {

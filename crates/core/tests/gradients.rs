@@ -425,7 +425,6 @@ fn the_number_of_threads_does_not_change_a_bit() {
     }
 }
 
-/// Instruction sets that round a product and its sum once.
 /// A single update is that without a bound, then cut; further ones stay within it.
 #[test]
 fn a_is_cut_to_its_bound_after_every_update() {
@@ -462,6 +461,7 @@ fn a_is_cut_to_its_bound_after_every_update() {
     }
 }
 
+/// Instruction sets that round a product and its sum once.
 fn fused() -> impl Iterator<Item = Isa> {
     Isa::available().filter(|&isa| isa >= Isa::Avx2)
 }

@@ -86,7 +86,7 @@ impl Claim<'_> {
             ended.refuse_other_data(path, recording)?;
             return Ok(Some(ended));
         }
-        if !RunFolder::has_experiment(path) {
+        if !RunFolder::holds_run(path) {
             self.run.write_experiment(resolved, data)?;
         }
         let checkpoint = self.run.checkpoint()?;
@@ -101,8 +101,8 @@ impl Claim<'_> {
 }
 
 impl RunFolder {
-    /// Refuses a folder that holds something else, or a run with other settings (but for the number of threads) or with
-    /// data that are read in another way. Nothing is written.
+    /// Refuses a folder that holds something else, or a run with other settings that act or with data that are read in
+    /// another way. Nothing is written.
     pub fn refuse_other(
         path: &Path,
         experiment: &Experiment,
@@ -122,12 +122,7 @@ impl RunFolder {
         let reading = file.data.map(|data| data.options);
         let difference = Difference::between(&stored.texts(), &experiment.texts())
             .or_else(|| (reading.as_ref() != Some(&data.options)).then_some(Difference::Reading));
-        refuse(path, difference)
-    }
-
-    /// Whether a folder says what is to be done in it.
-    pub(crate) fn has_experiment(path: &Path) -> bool {
-        path.join(EXPERIMENT).exists()
+        refuse_different(path, difference)
     }
 
     /// Refuses a folder with a run of another file of data, by its name.
@@ -142,11 +137,11 @@ impl RunFolder {
             source,
         })?;
         let other = stored.is_none_or(|stored| stored.path != data.path);
-        refuse(path, other.then_some(Difference::File))
+        refuse_different(path, other.then_some(Difference::File))
     }
 }
 
-pub(crate) fn refuse(path: &Path, difference: Option<Difference>) -> Result<(), Error> {
+pub(crate) fn refuse_different(path: &Path, difference: Option<Difference>) -> Result<(), Error> {
     match difference {
         None => Ok(()),
         Some(difference) => Err(Error::Run(RunError::OtherExperiment {

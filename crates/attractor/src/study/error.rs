@@ -65,7 +65,7 @@ pub enum StudyError {
     },
     /// Two cells have the same settings.
     #[error(
-        "the cells `{first}` and `{second}` have the same settings for these data: all runs would be trained twice"
+        "the cells `{first}` and `{second}` train the same: they differ in nothing, or in settings that do not act"
     )]
     SameCells {
         /// The folder of the first one.
@@ -267,7 +267,11 @@ fn not_in(folders: &[PathBuf]) -> String {
 fn with_keys(hint: &str) -> String {
     let key = |(i, part): (usize, &str)| match part.strip_prefix("--") {
         // Every second part stands between backticks.
-        Some(flag) if i % 2 == 1 => flag.replacen(' ', " = ", 1),
+        Some(flag) if i % 2 == 1 => match flag.split_once(' ') {
+            Some((name, value)) if value.parse::<f64>().is_ok() => format!("{name} = {value}"),
+            Some((name, word)) => format!("{name} = {word:?}"),
+            None => flag.to_string(),
+        },
         _ => part.to_string(),
     };
     let parts: Vec<String> = hint.split('`').enumerate().map(key).collect();
@@ -345,7 +349,9 @@ impl StudyError {
             StudyError::OfCell { error, .. } | StudyError::Unfit { error } => {
                 error.hint().map(|hint| with_keys(&hint))
             }
-            StudyError::SameCells { .. } => Some("leave one of them out".into()),
+            StudyError::SameCells { .. } => {
+                Some("leave one of them out; `[[list]]` names cells one by one, where a grid makes both".into())
+            }
             StudyError::DataNotFound { .. } => Some(
                 "relative names count from the folder of the study; `--data-dir` or ATTRACTOR_DATA names another".into(),
             ),
@@ -387,10 +393,10 @@ mod tests {
 
     #[test]
     fn flags_are_keys_in_a_file() {
-        let hint = "use `--window 50` or less, a smaller `--batch`, or `attractor list`: a--b";
+        let hint = "use `--window 50` or less, a smaller `--batch`, `--isa auto`, or `attractor list`: a--b";
         assert_eq!(
             with_keys(hint),
-            "use `window = 50` or less, a smaller `batch`, or `attractor list`: a--b"
+            "use `window = 50` or less, a smaller `batch`, `isa = \"auto\"`, or `attractor list`: a--b"
         );
     }
 }

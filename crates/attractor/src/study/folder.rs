@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::Study;
 use super::error::StudyError;
 use super::scored::Scored;
-use crate::run::{RunError, RunFolder};
+use crate::run::RunError;
 use crate::{Error, store};
 
 pub(super) const RECORD: &str = "study.json";
@@ -41,7 +41,8 @@ impl Record {
     /// else is refused.
     pub fn find(folder: &Path) -> Result<Option<Record>, StudyError> {
         let path = folder.join(RECORD);
-        if let Ok(text) = fs::read_to_string(&path) {
+        if path.exists() {
+            let text = fs::read_to_string(&path).unwrap_or_default();
             let document: Value = serde_json::from_str(&text).unwrap_or_default();
             let record = Record::from_json(&document);
             return record.map(Some).ok_or(StudyError::Record { path });
@@ -103,22 +104,26 @@ impl Record {
         }
     }
 
-    /// Refuses scores of runs of other data, or with forecasts of other lengths.
+    /// Refuses scores of runs of another study, of other data, or with forecasts of other lengths.
     pub(crate) fn refuse_scores(&self, scored: &Scored, path: &Path) -> Result<(), Error> {
-        if self.data != scored.data {
-            let path = path.to_path_buf();
+        let path = path.to_path_buf();
+        if self.name != scored.study {
+            let (found, name) = (scored.study.clone(), self.name.clone());
+            return Err(StudyError::OtherStudy { found, name, path }.into());
+        }
+        if self.data[0] != scored.data[0] {
             return Err(RunError::OtherRecording { path }.into());
         }
         let pe_steps = scored.pe_steps.to_string();
-        match self.judging.get("pe-steps") {
-            Some(asked) if *asked != pe_steps => Err(StudyError::OtherEvaluation {
-                found: format!("`pe-steps = {pe_steps}`"),
-                asked: format!("`pe-steps = {asked}`"),
-                path: path.to_path_buf(),
-            }
-            .into()),
-            _ => Ok(()),
-        }
+        let (found, asked) = match self.judging.get("pe-steps") {
+            _ if self.data[1] != scored.data[1] => ("other test data".into(), "the study's".into()),
+            Some(asked) if *asked != pe_steps => (
+                format!("`pe-steps = {pe_steps}`"),
+                format!("`pe-steps = {asked}`"),
+            ),
+            _ => return Ok(()),
+        };
+        Err(StudyError::OtherEvaluation { found, asked, path }.into())
     }
 
     /// Makes the folder, with the record in it. If another process has made it meanwhile, for another study, that is told.
@@ -154,16 +159,18 @@ impl Record {
     }
 }
 
-/// Whether a folder holds runs, and so is one of a study's cells.
+/// Whether a folder holds nothing but folders of runs, and so is one of a study's cells.
 fn is_cell(folder: &Path) -> bool {
     let runs = folders(folder);
-    let is_run = |run: &String| RunFolder::has_experiment(&folder.join(run));
-    !runs.is_empty() && runs.iter().all(is_run)
+    !runs.is_empty() && runs.iter().all(|run| run.starts_with(RUN))
 }
+
+/// What the names of runs' folders begin with.
+const RUN: &str = "seed-";
 
 /// The folder of a run, from that of the study.
 pub(crate) fn run_folder(cell: &str, seed: u64) -> PathBuf {
-    Path::new(cell).join(format!("seed-{seed:02}"))
+    Path::new(cell).join(format!("{RUN}{seed:02}"))
 }
 
 /// Every run under a folder that has ended and was judged, by cell and seed; a folder without any is refused.
@@ -233,9 +240,9 @@ fn refuse_mixed(index: &[Scored], folder: &Path) -> Result<(), StudyError> {
         None => Ok(()),
         Some(other) => Err(StudyError::Mixed {
             what: match (other.study == first.study, other.data == first.data) {
-                (false, _) => "study",
+                (false, _) => "studies",
                 (true, false) => "data",
-                (true, true) => "steps of PE",
+                (true, true) => "lengths of forecasts",
             },
             first: folder.join(&first.folder),
             other: folder.join(&other.folder),

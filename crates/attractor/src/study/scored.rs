@@ -15,6 +15,7 @@ use super::Cell;
 use super::error::StudyError;
 use crate::container::Fingerprint;
 use crate::evaluation::Evaluation;
+use crate::experiment::{SETTINGS, Texts};
 use crate::run::{EndedRun, Trained};
 use crate::{Error, store};
 
@@ -44,9 +45,9 @@ pub struct Scored {
     pub seed: u64,
     /// Fingerprints of the training and the test data.
     pub data: [String; 2],
-    /// The version of the numbers, if it is known.
+    /// The version of the numbers of the program that judged it, if it is known.
     pub numerics: Option<u64>,
-    /// All settings but the seed and the threads, by name, as text.
+    /// All settings but the seed and the threads, by name, as text; those that there were not then have their defaults.
     pub settings: BTreeMap<String, String>,
     /// How training ended: `finished` or `diverged`.
     pub outcome: String,
@@ -93,7 +94,7 @@ pub(crate) struct Parts<'a> {
 impl Parts<'_> {
     fn to_json(&self) -> Value {
         let mut settings = self.cell.experiment.texts();
-        settings.retain(|name, _| !["seed", "threads"].contains(&name.as_str()));
+        settings.retain(|name, _| is_of_cell(name));
         let model = &self.run.reconstruction.model;
         json!({
             "schema": SCHEMA,
@@ -141,18 +142,23 @@ impl Scored {
         scored.map(Some).ok_or(StudyError::Scores { path })
     }
 
-    /// Gives the run the name, the row of the paper and the place that its cell has now, where they are others.
-    pub(crate) fn label(&self, cell: &Cell, study: &Path) -> Result<(), Error> {
-        if (self.place, &self.name, &self.paper) == (cell.place, &cell.name, &cell.paper) {
-            return Ok(());
-        }
+    /// Gives the run the place, the name and the row of the paper that its cell has now; says whether they were others.
+    pub(crate) fn relabel(&mut self, cell: &Cell) -> bool {
+        let now = (cell.place, cell.name.clone(), cell.paper.clone());
+        let before = (self.place, self.name.clone(), self.paper.clone());
+        (self.place, self.name, self.paper) = now.clone();
+        before != now
+    }
+
+    /// Writes its place, name and row of the paper into its file.
+    pub(crate) fn write_label(&self, study: &Path) -> Result<(), Error> {
         let path = study.join(&self.folder).join(SCORES);
         let Some(mut document) = document(&path)? else {
             return Ok(());
         };
-        document["cell"] = json!(cell.place);
-        document["name"] = json!(cell.name);
-        document["paper"] = json!(cell.paper);
+        document["cell"] = json!(self.place);
+        document["name"] = json!(self.name);
+        document["paper"] = json!(self.paper);
         write(document, &path)
     }
 
@@ -161,6 +167,8 @@ impl Scored {
         let whole = |key: &str| document[key].as_u64();
         let settings = document["settings"].as_object()?.iter();
         let settings = settings.map(|(name, value)| Some((name.clone(), value.as_str()?.into())));
+        let mut settings = settings.collect::<Option<Texts>>()?;
+        complete(&mut settings);
         (whole("schema")? == u64::from(SCHEMA)).then_some(())?;
         Some(Scored {
             folder: folder.to_path_buf(),
@@ -176,7 +184,7 @@ impl Scored {
                     .to_string()
             }),
             numerics: whole("numerics"),
-            settings: settings.collect::<Option<_>>()?,
+            settings,
             outcome: text("outcome")?,
             alpha: document["alpha"].as_f64(),
             dim: whole("dim")? as usize,
@@ -207,6 +215,22 @@ impl Scored {
     /// Whether training diverged.
     pub fn diverged(&self) -> bool {
         self.outcome == Trained::DIVERGED
+    }
+}
+
+/// Whether a setting is that of a cell, and not of a single run or of the machine.
+fn is_of_cell(name: &str) -> bool {
+    !["seed", "threads"].contains(&name)
+}
+
+/// Gives settings that there were not when they were stored their defaults, with which they do nothing.
+fn complete(settings: &mut Texts) {
+    let of_cell = SETTINGS.iter().filter(|setting| is_of_cell(setting.name));
+    for setting in of_cell {
+        if !settings.contains_key(setting.name) {
+            let default = setting.default_value().to_string();
+            settings.insert(setting.name.to_string(), default);
+        }
     }
 }
 

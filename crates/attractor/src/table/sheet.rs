@@ -127,6 +127,12 @@ fn foot(table: &Table) -> Vec<Vec<Cell>> {
         .collect()
 }
 
+/// Whether two rows of numbers differ where both have one.
+fn differ(one: &[Option<f64>], other: &[Option<f64>]) -> bool {
+    let mut pairs = one.iter().zip(other);
+    pairs.any(|(a, b)| a.is_some() && b.is_some() && a != b)
+}
+
 /// A level of every measure; where groups have others, as those do whose data are scaled in another way, one row for each.
 fn levels(
     table: &Table,
@@ -136,7 +142,7 @@ fn levels(
     let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
     for group in &table.groups {
         let numbers: Vec<Option<f64>> = group.columns.iter().map(of).collect();
-        let is_new = rows.iter().all(|(_, known)| *known != numbers);
+        let is_new = rows.iter().all(|(_, known)| differ(known, &numbers));
         if is_new && numbers.iter().any(Option::is_some) {
             let of_group: Vec<&str> = group.values.iter().map(String::as_str).collect();
             rows.push((format!("{name} of {}", of_group.join(", ")), numbers));

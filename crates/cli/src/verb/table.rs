@@ -103,7 +103,7 @@ fn tell_numerics(runs: &[Scored], notes: &mut dyn Write) -> io::Result<()> {
     let words = words.collect::<Vec<_>>().join(", ");
     writeln!(
         notes,
-        "note: the runs are of versions whose numbers differ (numerics {words}); the changelog says in what"
+        "note: the runs were judged by versions whose numbers differ (numerics {words}); the changelog says in what"
     )
 }
 

@@ -334,7 +334,7 @@ fn names_are_of_any_alphabet_and_workers_no_more_than_runs() {
 }
 
 #[test]
-fn names_and_rows_of_the_paper_can_be_given_later() {
+fn rows_of_the_paper_can_be_named_later() {
     let list = "[[list]]\nname = 'gtf'\nalpha = 0.1\n[[list]]\nname = 'strong'\nalpha = 0.3";
     let folder = folder(|study| {
         let study = study.replace("[grid]\nalpha = [0.1, 0.3]", list);
@@ -509,7 +509,7 @@ fn what_cells_leave_to_the_data_is_found_once_and_told() {
     )
     .unwrap();
     let wrong = said(here, "sweep s.toml --out e", 2).1;
-    let cells = format!("the cells `interval=auto` and `interval={rows}` have the same settings");
+    let cells = format!("the cells `interval=auto` and `interval={rows}` train the same");
     assert!(wrong.contains(&cells), "{wrong}");
     // A mistake in one of several cells names it.
     fs::write(

@@ -63,7 +63,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     (
         "window = 20",
         "window = 20\nforcing = 'agtf'",
-        &["the cells `alpha=0.1` and `alpha=0.3` have the same settings"],
+        &["the cells `alpha=0.1` and `alpha=0.3` train the same"],
     ),
     (
         "seeds = 3\n",
