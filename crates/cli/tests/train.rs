@@ -66,7 +66,8 @@ fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
 fn adaptive_forcing_tells_its_estimates() {
     let folder = folder();
     for estimator in
-        "parameter-bound batch-maximum product-upper-bound exp-log arithmetic-mean".split(' ')
+        "parameter-bound batch-maximum product-upper-bound exp-log arithmetic-mean product"
+            .split(' ')
     {
         let arguments = format!(
             "train l.csv --out {estimator} {SHORT} --forcing agtf --alpha-estimator {estimator} --decay 0.5 --quiet"

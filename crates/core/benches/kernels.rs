@@ -123,7 +123,11 @@ fn kernels(bench: &mut Criterion) {
             let id = format!("{name} {}", isa.name());
             group.bench_function(id, |b| b.iter(|| training.run()));
         }
-        for estimator in [Estimator::ArithmeticMean, Estimator::ProductUpperBound] {
+        for estimator in [
+            Estimator::ArithmeticMean,
+            Estimator::ProductUpperBound,
+            Estimator::Product,
+        ] {
             let mut training = Training::new(MODELS[0], size, Isa::detect());
             training.plan.adaptation = Some(Adaptation {
                 estimator,

@@ -70,6 +70,7 @@ fn updates_allocate_nothing() {
         None,
         Some(Estimator::ArithmeticMean),
         Some(Estimator::ProductUpperBound),
+        Some(Estimator::Product),
     ];
     for (info, latent) in MODELS.iter().flat_map(|info| [(info, 4), (info, 9)]) {
         for estimator in estimators {

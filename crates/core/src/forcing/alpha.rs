@@ -5,8 +5,8 @@
 //! α = max(0, 1 − 1/𝒩).
 //! ```
 //!
-//! Five ways to say what is typical, from crude to fine, ‖·‖ the spectral norm, J_t the Jacobians along a sequence of
-//! teacher signals (Hess et al. 2023):
+//! Six ways to say what is typical, from crude to fine, ‖·‖ the spectral norm, J_t the Jacobians along a sequence of T
+//! teacher signals (the first five by Hess et al. 2023):
 //!
 //! | estimator | 𝒩 |
 //! | --- | --- |
@@ -15,12 +15,19 @@
 //! | product upper bound | exp(mean_t ln ‖J_t‖) |
 //! | exp-log | ‖exp(mean_t ln J_t)‖, the geometric mean if all J_t commute |
 //! | arithmetic mean | ‖mean_t J_t‖ |
+//! | product | ‖J_T ⋯ J_1‖^(1/T) |
+//!
+//! The product is what the paper's 𝒢 = (J_T ⋯ J_1)^(1/T) is for: with its α the gradient through the whole sequence,
+//! (1 − α)^T J_T ⋯ J_1, has norm 1. The paper avoids it, because products of many Jacobians overflow; here they are
+//! scaled step by step, and only the logarithm of the scale grows.
 //!
 //! Of a batch of sequences the largest counts. A singular J has no logarithm: the sequence's arithmetic mean takes the
 //! place of exp-log, and is counted.
 
+use std::mem;
+
 use crate::linalg::complex::Complex;
-use crate::linalg::{function, singular_values};
+use crate::linalg::{function, multiply, singular_values};
 use crate::map::Map;
 
 /// Which norm is typical of the Jacobians along a sequence.
@@ -36,16 +43,19 @@ pub enum Estimator {
     ExpLog,
     /// The norm of the mean.
     ArithmeticMean,
+    /// The root of the norm of the product.
+    Product,
 }
 
 impl Estimator {
     /// All of them, from crude to fine.
-    pub const ALL: [Estimator; 5] = [
+    pub const ALL: [Estimator; 6] = [
         Estimator::ParameterBound,
         Estimator::BatchMaximum,
         Estimator::ProductUpperBound,
         Estimator::ExpLog,
         Estimator::ArithmeticMean,
+        Estimator::Product,
     ];
 
     /// Its name in settings and tables.
@@ -56,6 +66,7 @@ impl Estimator {
             Estimator::ProductUpperBound => "product-upper-bound",
             Estimator::ExpLog => "exp-log",
             Estimator::ArithmeticMean => "arithmetic-mean",
+            Estimator::Product => "product",
         }
     }
 }
@@ -145,6 +156,7 @@ impl<'a> Jacobians<'a> {
             Estimator::BatchMaximum => plain(self.norms().fold(0.0, f64::max)),
             Estimator::ProductUpperBound => plain(self.geometric_mean_of_norms()),
             Estimator::ArithmeticMean => plain(self.norm_of_mean()),
+            Estimator::Product => plain(self.root_of_product_norm()),
             Estimator::ExpLog => match self.norm_of_geometric_mean() {
                 Some(kappa) => plain(kappa),
                 None => Norm {
@@ -182,6 +194,26 @@ impl<'a> Jacobians<'a> {
         }
         mean.iter_mut().for_each(|m| *m /= self.len());
         singular_values(&mean, self.dim, self.dim)[0]
+    }
+
+    /// ‖J_T ⋯ J_1‖^(1/T); 0 if the product is zero.
+    fn root_of_product_norm(&self) -> f64 {
+        let dim = self.dim;
+        let mut product = self.entries[..dim * dim].to_vec();
+        let mut next = vec![0.0; dim * dim];
+        let mut ln_scale = 0.0;
+        for jac in self.each().skip(1) {
+            let scale = product.iter().fold(0.0, |scale: f64, p| scale.max(p.abs()));
+            if scale == 0.0 {
+                return 0.0;
+            }
+            product.iter_mut().for_each(|p| *p /= scale);
+            ln_scale += scale.ln();
+            multiply(jac, &product, (dim, dim, dim), &mut next);
+            mem::swap(&mut product, &mut next);
+        }
+        let norm = singular_values(&product, dim, dim)[0];
+        ((ln_scale + norm.ln()) / self.len()).exp()
     }
 
     /// ‖exp(mean_t ln J_t)‖; `None` if a logarithm does not exist.
@@ -254,6 +286,39 @@ mod tests {
         assert_close(mean.alpha(), 1.0 - 1.0 / 6.5);
         assert_close(norm(Estimator::BatchMaximum, &both, 2).kappa, 9.0);
         assert_close(norm(Estimator::ProductUpperBound, &both, 2).kappa, 9.0);
+        assert_close(norm(Estimator::Product, &both, 2).kappa, 6.0);
+    }
+
+    /// The last Jacobian stands on the left: (0 4; 0 0) after (9 0; 0 1) is (0 4; 0 0), before it (0 36; 0 0).
+    #[test]
+    fn the_product_is_taken_in_the_order_of_time() {
+        let (shear, stretch) = ([0.0, 4.0, 0.0, 0.0], [9.0, 0.0, 0.0, 1.0]);
+        let kappa = |sequence: [[f64; 4]; 2]| norm(Estimator::Product, &sequence.concat(), 2).kappa;
+        assert_close(kappa([stretch, shear]), 2.0);
+        assert_close(kappa([shear, stretch]), 6.0);
+        // Zero after two steps, whatever follows.
+        assert_eq!(kappa([shear, shear]), 0.0);
+        // Beyond the range of f64 on the way: 10²⁰⁰ ten times, then 10⁻²⁰⁰ ten times.
+        let [far, near] = [1e200, 1e-200].map(|v| [v; 10]);
+        // The logarithms that cancel are of 4600, each rounded to 1e-13 or so of it.
+        let found = norm(Estimator::Product, &[far, near].concat(), 1).kappa;
+        assert!((found - 1.0).abs() < 1e-11, "{found}");
+    }
+
+    /// With the gain of the product, the gradient through the whole sequence has norm 1.
+    #[test]
+    fn the_gain_of_the_product_keeps_the_gradient() {
+        let mut rng = Rng::new(5, Stream::MonteCarlo);
+        let entries: Vec<f64> = (0..12 * 9).map(|_| rng.normal()).collect();
+        let alpha = norm(Estimator::Product, &entries, 3).alpha();
+        assert!(alpha > 0.0);
+        let mut gradient = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        for jac in entries.chunks_exact(9) {
+            let forced: Vec<f64> = jac.iter().map(|j| (1.0 - alpha) * j).collect();
+            let before = gradient.clone();
+            multiply(&forced, &before, (3, 3, 3), &mut gradient);
+        }
+        assert_close(singular_values(&gradient, 3, 3)[0], 1.0);
     }
 
     /// Powers of one matrix commute: exp of the mean logarithm of R, R², R³ is R², here a rotation by 0.8 times 2².
@@ -265,6 +330,7 @@ mod tests {
         };
         let sequence = [power(1.0), power(2.0), power(3.0)].concat();
         assert_close(norm(Estimator::ExpLog, &sequence, 2).kappa, 4.0);
+        assert_close(norm(Estimator::Product, &sequence, 2).kappa, 4.0);
     }
 
     #[test]
@@ -297,7 +363,7 @@ mod tests {
         assert_close(all.kappa, 3.5);
     }
 
-    /// For every model and random parameters: product upper bound ≤ batch maximum ≤ parameter bound, and the
+    /// For every model and random parameters: product ≤ product upper bound ≤ batch maximum ≤ parameter bound, and the
     /// arithmetic mean ≤ batch maximum.
     #[test]
     fn estimators_are_ordered() {
@@ -319,6 +385,8 @@ mod tests {
             let kappa = |e| estimate(e, map.as_ref(), &theta, &batch).kappa;
             let maximum = kappa(Estimator::BatchMaximum) * (1.0 + 1e-12);
             assert!(kappa(Estimator::ProductUpperBound) <= maximum);
+            let bound = kappa(Estimator::ProductUpperBound) * (1.0 + 1e-12);
+            assert!(kappa(Estimator::Product) <= bound);
             assert!(kappa(Estimator::ArithmeticMean) <= maximum);
             assert!(
                 kappa(Estimator::BatchMaximum) <= kappa(Estimator::ParameterBound) * (1.0 + 1e-12),

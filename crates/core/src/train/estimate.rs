@@ -36,6 +36,8 @@ pub(super) struct Estimation<P> {
     matrices: LaneMatrices,
     /// J, M × M.
     jac: Vec<P>,
+    /// Products of Jacobians, the last and the next, M × M.
+    products: [Vec<P>; 2],
     spectral: SpectralNorm<P>,
     /// All Jacobians of a window in f64, for the logarithms alone.
     sequences: Vec<Vec<f64>>,
@@ -66,6 +68,7 @@ impl<P: Lanes> Estimation<P> {
             directions: UnitRows::new(dim, kernel.units()),
             matrices: LaneMatrices::new(dim, P::WIDTH),
             jac: vec![P::ZERO; dim * dim],
+            products: [vec![P::ZERO; dim * dim], vec![P::ZERO; dim * dim]],
             spectral: SpectralNorm::new(dim),
             sequences: vec![Vec::new(); P::WIDTH],
         }
@@ -85,6 +88,47 @@ impl<P: Lanes> Estimation<P> {
         for (i, &a) in self.factors.a.iter().enumerate() {
             self.jac[i * self.dim + i].lanes_mut().fill(a);
         }
+    }
+
+    /// The product of no Jacobians.
+    fn restart_product(&mut self) {
+        for (i, entry) in self.products[0].iter_mut().enumerate() {
+            let on_diagonal = i % (self.dim + 1) == 0;
+            entry.lanes_mut().fill(if on_diagonal { 1.0 } else { 0.0 });
+        }
+    }
+
+    /// The product ← J times the product in lanes whose row counts, divided by its largest entry, which is given back; 1
+    /// where the product is zero.
+    fn multiply<S: Simd>(&mut self, simd: S, counted: &P) -> P {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let dim = self.dim;
+                let [last, next] = &mut self.products;
+                let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
+                let mut largest = zero;
+                for (next, jac) in next.chunks_exact_mut(dim).zip(self.jac.chunks_exact(dim)) {
+                    for (j, next) in next.iter_mut().enumerate() {
+                        let column = last[j..].iter().step_by(dim);
+                        let entry = jac.iter().zip(column).fold(zero, |sum, (jac, last)| {
+                            jac.load(simd).mul_add(last.load(simd), sum)
+                        });
+                        largest = largest.max(entry.abs());
+                        next.store(entry);
+                    }
+                }
+                let is_counted = counted.load(simd).simd_gt(zero);
+                let scale = largest.simd_gt(zero).select(largest, one);
+                for (last, next) in last.iter_mut().zip(&*next) {
+                    let scaled = next.load(simd) / scale;
+                    last.store(is_counted.select(scaled, last.load(simd)));
+                }
+                let mut scales = P::ZERO;
+                scales.store(scale);
+                scales
+            },
+        )
     }
 
     /// J for new slopes; gives back whether it may have changed. A small one is made anew.
@@ -215,6 +259,7 @@ impl<P: Lanes, Q: Lanes> Task for Estimate<'_, P, Q> {
             Estimator::BatchMaximum => largest(self.largest_norm(simd)),
             Estimator::ProductUpperBound => largest(self.mean_norm(simd)),
             Estimator::ExpLog => self.norm_of_logarithms(simd),
+            Estimator::Product => largest(self.root_of_product_norm(simd)),
         }
     }
 }
@@ -275,6 +320,33 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
         let mut norms = P::ZERO;
         for (norm, mean) in norms.lanes_mut().iter_mut().zip(means) {
             *norm = mean.value();
+        }
+        norms
+    }
+
+    /// ‖J_T ⋯ J_1‖^(1/T) by lane: the product is divided by its largest entry after every step.
+    #[inline(always)]
+    fn root_of_product_norm<S: Simd>(&mut self, simd: S) -> P {
+        let mut scales = [GeometricMean::default(); WIDEST];
+        self.estimation.restart();
+        self.estimation.restart_product();
+        let steps = mem::take(&mut self.estimation.steps);
+        for (t, slopes) in steps.iter().enumerate() {
+            self.estimation.follow(simd, slopes);
+            let counted = self.sweep.counted(t);
+            let scale = self.estimation.multiply(simd, counted);
+            let lanes = scale.lanes().iter().zip(counted.lanes());
+            for (mean, (&scale, _)) in scales.iter_mut().zip(lanes).filter(|m| *m.1.1 > 0.0) {
+                mean.add(scale);
+            }
+        }
+        self.estimation.steps = steps;
+        let Estimation {
+            spectral, products, ..
+        } = &mut *self.estimation;
+        let mut norms = spectral.of(simd, &products[0]);
+        for (norm, scales) in norms.lanes_mut().iter_mut().zip(scales) {
+            *norm = scales.value() * norm.powf(1.0 / scales.count.max(1) as f32);
         }
         norms
     }
