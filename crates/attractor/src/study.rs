@@ -25,8 +25,8 @@ use crate::experiment::DataSource;
 
 pub use cell::Cell;
 pub use error::{Mistake, StudyError};
-pub(crate) use folder::run_folder;
 pub use folder::{Record, index};
+pub(crate) use folder::{ended, run_folder};
 pub use judging::Judging;
 pub(crate) use scored::Parts;
 pub use scored::{Measured, Scored};

@@ -23,7 +23,7 @@ use crate::run::{
     Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint,
     refuse_different,
 };
-use crate::study::{Parts, run_folder};
+use crate::study::{Parts, ended, run_folder};
 use crate::study::{Record, Scored, Study, StudyError};
 
 pub use cells::FoundInterval;
@@ -120,6 +120,7 @@ impl Sweep {
         }
         let found_intervals = cells::resolve(&mut study, &recording)?;
         let jobs = jobs(&study, &record, folder)?;
+        refuse_elsewhere(&jobs, &study, folder)?;
         let sweep = Sweep {
             cache: Cache::of_user(Some(&folder.join(".levels"))),
             folder: folder.to_path_buf(),
@@ -333,6 +334,7 @@ fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error
             let path = folder.join(&run);
             if let Some(scored) = &scored {
                 record.refuse_scores(scored, &path)?;
+                scored.refuse_other_seed(seed, folder)?;
                 let asked = cell.experiment.texts();
                 refuse_different(&path, Difference::between(&scored.settings, &asked))?;
             }
@@ -352,4 +354,26 @@ fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error
         }
     }
     Ok(jobs)
+}
+
+/// Refuses runs that have ended in the folder of another cell, which trains the same: a study that got one more axis.
+fn refuse_elsewhere(jobs: &[Job], study: &Study, folder: &Path) -> Result<(), Error> {
+    if jobs.iter().all(|job| job.scored.is_some()) {
+        return Ok(());
+    }
+    let ended = ended(folder)?;
+    for job in jobs.iter().filter(|job| job.scored.is_none()) {
+        let asked = study.cells[job.cell].experiment.texts();
+        let same = |run: &&Scored| {
+            run.seed == job.seed && Difference::between(&run.settings, &asked).is_none()
+        };
+        if let Some(found) = ended.iter().find(same) {
+            return Err(StudyError::ElsewhereInFolder {
+                found: folder.join(&found.folder),
+                asked: folder.join(&job.folder),
+            }
+            .into());
+        }
+    }
+    Ok(())
 }

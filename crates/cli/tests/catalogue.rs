@@ -93,6 +93,18 @@ fn methods_are_cited_by_their_verb() {
 }
 
 #[test]
+fn values_and_presets_of_training_are_explained() {
+    for (value, setting) in [("agtf", "forcing"), ("exp-log", "alpha-estimator")] {
+        let page = stdout(&["explain", value]);
+        assert!(page.contains(&format!("\n  {setting} = ")), "{page}");
+    }
+    let page = stdout(&["explain", "best"]);
+    assert!(page.contains("\n  best-by = d_stsp\n"), "{page}");
+    // What is in a list is explained as such, also where it is the value of a setting.
+    assert!(stdout(&["explain", "d_stsp"]).starts_with("d_stsp (one of the measures)"));
+}
+
+#[test]
 fn an_unknown_name_is_a_mistake_with_a_hint() {
     for verb in ["explain", "cite"] {
         let output = attractor(&[verb, "qqqq"]);

@@ -109,6 +109,9 @@ impl ModelFileError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match &self.fault {
+            ModelFault::Truncated => {
+                Some("bring the whole file back; the model of a run is trained again if its folder is removed".into())
+            }
             ModelFault::NoModel => Some(
                 "in Python: `save_file(tensors, path, metadata={\"model\": \"clipped-shallow-plrnn\"})`".into(),
             ),

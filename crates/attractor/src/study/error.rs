@@ -95,6 +95,34 @@ pub enum StudyError {
         /// The folder of another one.
         other: PathBuf,
     },
+    /// A run is in the folder twice.
+    #[error("two runs have the same settings and the same seed: {} and {}", first.display(), other.display())]
+    Repeated {
+        /// The folder of the first one.
+        first: PathBuf,
+        /// The folder of the other one.
+        other: PathBuf,
+    },
+    /// A run that is to be trained is in the folder under another name.
+    #[error("the run is there already, in {}: {}", found.display(), asked.display())]
+    ElsewhereInFolder {
+        /// Its folder.
+        found: PathBuf,
+        /// The folder that it is to have.
+        asked: PathBuf,
+    },
+    /// There is no such folder.
+    #[error("no such folder: {}", path.display())]
+    NoFolder {
+        /// What should be one.
+        path: PathBuf,
+    },
+    /// There is a file instead of a folder.
+    #[error("a folder is needed, found a file: {}", path.display())]
+    NotAFolder {
+        /// The file.
+        path: PathBuf,
+    },
     /// The folder is no study's.
     #[error("no study in this folder: {}", path.display())]
     NoStudy {
@@ -367,12 +395,17 @@ impl StudyError {
                 Some("remove this file: `attractor sweep` compares the runs and makes it anew".into())
             }
             StudyError::Mixed { .. } => Some("move those of one kind into a folder of their own".into()),
-            StudyError::NoStudy { .. } => Some("`attractor sweep STUDY --out DIR` makes one".into()),
+            StudyError::Repeated { .. } => Some("move one of them elsewhere: a run counts once".into()),
+            StudyError::ElsewhereInFolder { found, asked } => {
+                let [found, asked] = [found, asked].map(|run| run.parent().unwrap_or(run).display());
+                Some(format!("rename {found} to {asked}: its runs are then those of the new cell"))
+            }
+            StudyError::NoFolder { .. } | StudyError::NotAFolder { .. } | StudyError::NoStudy { .. } => Some("`attractor sweep STUDY --out DIR` makes one".into()),
             StudyError::OtherData { .. } => {
                 Some("bring the old file back, or name another folder with `--out`".into())
             }
             StudyError::OtherEvaluation { .. } => {
-                Some("undo the change of [evaluation], or name another folder with `--out`".into())
+                Some("undo the change of [evaluation] or of `test`, or name another folder with `--out`".into())
             }
             StudyError::Scores { .. } => {
                 Some("remove this file: the run is then judged again, not trained again".into())

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::Study;
 use super::error::StudyError;
-use super::scored::Scored;
+use super::scored::{Scored, unless_absent};
 use crate::run::RunError;
 use crate::{Error, store};
 
@@ -41,25 +41,24 @@ impl Record {
     /// else is refused.
     pub fn find(folder: &Path) -> Result<Option<Record>, StudyError> {
         let path = folder.join(RECORD);
-        if path.exists() {
-            let text = fs::read_to_string(&path).unwrap_or_default();
+        if let Some(text) = unless_absent(fs::read_to_string(&path), &path)? {
             let document: Value = serde_json::from_str(&text).unwrap_or_default();
             let record = Record::from_json(&document);
             return record.map(Some).ok_or(StudyError::Record { path });
         }
-        // What begins with a dot is being written.
-        let counts = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
-        let files = fs::read_dir(folder).map(|files| files.flatten().filter(counts));
-        let is_other = match files {
-            Ok(mut files) => files.any(|file| !is_cell(&file.path())),
-            Err(_) => folder.exists(),
-        };
-        match is_other {
-            true => Err(StudyError::OtherContent {
-                path: folder.to_path_buf(),
-            }),
-            false => Ok(None),
+        let path = || folder.to_path_buf();
+        if folder.is_file() {
+            return Err(StudyError::NotAFolder { path: path() });
         }
+        let files = unless_absent(fs::read_dir(folder), folder)?;
+        for file in files.into_iter().flatten().flatten() {
+            // What begins with a dot is being written.
+            let counts = !file.file_name().to_string_lossy().starts_with('.');
+            if counts && !is_cell(&file.path())? {
+                return Err(StudyError::OtherContent { path: path() });
+            }
+        }
+        Ok(None)
     }
 
     /// Refuses a study that is not the one of this record.
@@ -76,6 +75,7 @@ impl Record {
                 path: folder.to_path_buf(),
             });
         }
+        self.refuse_other_test(asked, study, folder)?;
         let test = study.test.as_ref().unwrap_or(&study.train);
         let sources = [("training", &study.train), ("test", test)];
         for (i, (which, source)) in sources.into_iter().enumerate() {
@@ -85,6 +85,30 @@ impl Record {
             }
         }
         self.refuse_other_judging(asked, folder)
+    }
+
+    /// Refuses a study that has lost or got test data; whether they are others is seen later.
+    fn refuse_other_test(
+        &self,
+        asked: &Record,
+        study: &Study,
+        folder: &Path,
+    ) -> Result<(), StudyError> {
+        let had_test = self.data[0] != self.data[1];
+        let has_test = asked.data[0] != asked.data[1];
+        let is_other = self.data[1] != asked.data[1] && self.data[0] == asked.data[0];
+        let by = |test: bool| match test {
+            true => "test data".to_string(),
+            false => "the training data".to_string(),
+        };
+        match is_other && had_test != has_test && has_test == study.test.is_some() {
+            false => Ok(()),
+            true => Err(StudyError::OtherEvaluation {
+                found: by(had_test),
+                asked: by(has_test),
+                path: folder.to_path_buf(),
+            }),
+        }
     }
 
     fn refuse_other_judging(&self, asked: &Record, folder: &Path) -> Result<(), StudyError> {
@@ -160,9 +184,9 @@ impl Record {
 }
 
 /// Whether a folder holds nothing but folders of runs, and so is one of a study's cells.
-fn is_cell(folder: &Path) -> bool {
-    let runs = folders(folder);
-    !runs.is_empty() && runs.iter().all(|run| run.starts_with(RUN))
+fn is_cell(folder: &Path) -> Result<bool, StudyError> {
+    let runs = folders(folder)?;
+    Ok(!runs.is_empty() && runs.iter().all(|run| run.starts_with(RUN)))
 }
 
 /// What the names of runs' folders begin with.
@@ -173,9 +197,29 @@ pub(crate) fn run_folder(cell: &str, seed: u64) -> PathBuf {
     Path::new(cell).join(format!("{RUN}{seed:02}"))
 }
 
-/// Every run under a folder that has ended and was judged, by cell and seed; a folder without any is refused.
+/// Every run under a folder that has ended and was judged, by cell and seed; a folder without any is refused, and one in
+/// which a run is twice.
 pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
-    let runs = runs(folder);
+    let mut index = ended(folder)?;
+    if index.is_empty() {
+        let path = folder.to_path_buf();
+        return Err(match Record::find(folder) {
+            Ok(Some(_)) => StudyError::NoRuns { path },
+            Err(error @ (StudyError::Read { .. } | StudyError::NotAFolder { .. })) => error,
+            _ if !folder.exists() => StudyError::NoFolder { path },
+            _ => StudyError::NoStudy { path },
+        }
+        .into());
+    }
+    refuse_mixed(&index, folder)?;
+    refuse_repeated(&index, folder)?;
+    index.sort_by(|a, b| (a.place, a.seed, &a.folder).cmp(&(b.place, b.seed, &b.folder)));
+    Ok(index)
+}
+
+/// Every run under a folder that has ended and was judged, in the order of their folders.
+pub(crate) fn ended(folder: &Path) -> Result<Vec<Scored>, StudyError> {
+    let runs = runs(folder)?;
     let read = |runs: &[PathBuf]| -> Result<Vec<Scored>, StudyError> {
         let scored = runs.iter().map(|run| Scored::read(folder, run));
         scored.filter_map(Result::transpose).collect()
@@ -190,44 +234,50 @@ pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
             .map(|part| part.expect("readers do not panic"))
             .collect()
     });
-    let mut index = Vec::with_capacity(runs.len());
+    let mut ended = Vec::with_capacity(runs.len());
     for part in read {
-        index.extend(part?);
+        ended.extend(part?);
     }
-    if index.is_empty() {
-        let path = folder.to_path_buf();
-        return Err(match Record::find(folder) {
-            Ok(Some(_)) => StudyError::NoRuns { path }.into(),
-            _ => StudyError::NoStudy { path }.into(),
-        });
-    }
-    refuse_mixed(&index, folder)?;
-    index.sort_by(|a, b| (a.place, a.seed, &a.folder).cmp(&(b.place, b.seed, &b.folder)));
-    Ok(index)
+    Ok(ended)
 }
 
 /// The folders two levels down, in order.
-fn runs(folder: &Path) -> Vec<PathBuf> {
-    let in_cell = |cell: String| {
-        let runs = folders(&folder.join(&cell));
-        runs.into_iter().map(move |run| Path::new(&cell).join(run))
-    };
-    folders(folder).into_iter().flat_map(in_cell).collect()
+fn runs(folder: &Path) -> Result<Vec<PathBuf>, StudyError> {
+    let mut runs = Vec::new();
+    for cell in folders(folder)? {
+        let of_cell = folders(&folder.join(&cell))?;
+        runs.extend(of_cell.iter().map(|run| Path::new(&cell).join(run)));
+    }
+    Ok(runs)
 }
 
-/// The names of the folders in a folder, in order, through links.
-fn folders(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+/// The names of the folders in a folder, in order, through links; none in what is no folder.
+fn folders(folder: &Path) -> Result<Vec<String>, StudyError> {
+    let files = unless_absent(fs::read_dir(folder), folder)?;
     let is_folder = |file: &fs::DirEntry| match file.file_type() {
         Ok(kind) if kind.is_symlink() => file.path().is_dir(),
         kind => kind.is_ok_and(|kind| kind.is_dir()),
     };
-    let names = files.filter(is_folder);
+    let names = files.into_iter().flatten().flatten().filter(is_folder);
     let mut names: Vec<String> = names
         .map(|file| file.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    names
+    Ok(names)
+}
+
+/// Refuses a folder with two runs of the same settings and the same seed: one of them is a copy, and would count twice.
+fn refuse_repeated(index: &[Scored], folder: &Path) -> Result<(), StudyError> {
+    let mut known = BTreeMap::new();
+    for run in index {
+        if let Some(first) = known.insert((run.seed, &run.settings), &run.folder) {
+            return Err(StudyError::Repeated {
+                first: folder.join(first),
+                other: folder.join(&run.folder),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses runs of several studies, of other data, or with forecasts of other lengths, in one folder.

@@ -25,7 +25,8 @@ pub(super) const SCORES: &str = "scores.json";
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
 
-/// The field with the fingerprint of all other lines. Files from before there was one have none.
+/// The field with the fingerprint of all other lines. Files from before there was one have none, and do not name their
+/// numerics either.
 const FINGERPRINT: &str = "fingerprint";
 
 /// A run that ended and was judged.
@@ -142,6 +143,16 @@ impl Scored {
         scored.map(Some).ok_or(StudyError::Scores { path })
     }
 
+    /// Refuses scores of another seed than that of the folder that they are in.
+    pub(crate) fn refuse_other_seed(&self, seed: u64, study: &Path) -> Result<(), StudyError> {
+        match self.seed == seed {
+            true => Ok(()),
+            false => Err(StudyError::Edited {
+                path: study.join(&self.folder).join(SCORES),
+            }),
+        }
+    }
+
     /// Gives the run the place, the name and the row of the paper that its cell has now; says whether they were others.
     pub(crate) fn relabel(&mut self, cell: &Cell) -> bool {
         let now = (cell.place, cell.name.clone(), cell.paper.clone());
@@ -237,22 +248,33 @@ fn complete(settings: &mut Texts) {
 /// A document of scores as it was written; none if there is no file.
 fn document(path: &Path) -> Result<Option<Value>, StudyError> {
     let path_of = || path.to_path_buf();
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(_) => return Err(StudyError::Scores { path: path_of() }),
+    let bytes = match unless_absent(fs::read(path), path)? {
+        Some(bytes) => bytes,
+        None => return Ok(None),
     };
+    let text = String::from_utf8_lossy(&bytes);
     let document: Value = serde_json::from_str(&text).unwrap_or_default();
-    match document[FINGERPRINT].as_str() {
-        Some(stored) if stored != fingerprint(&text) => Err(StudyError::Edited { path: path_of() }),
-        _ => Ok(Some(document)),
+    let as_written = match document[FINGERPRINT].as_str() {
+        Some(stored) => stored == fingerprint(&text),
+        None => document["numerics"].is_null(),
+    };
+    match as_written {
+        true => Ok(Some(document)),
+        false => Err(StudyError::Edited { path: path_of() }),
     }
 }
 
-/// Whether there is no file; something else may stand where its folder would be.
-fn is_absent(error: &io::Error) -> bool {
+/// What was read; none if there is no file, as when something else stands where its folder would be.
+pub(super) fn unless_absent<T>(read: io::Result<T>, path: &Path) -> Result<Option<T>, StudyError> {
     let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-    absent.contains(&error.kind())
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if absent.contains(&error.kind()) => Ok(None),
+        Err(source) => Err(StudyError::Read {
+            path: path.to_path_buf(),
+            source,
+        }),
+    }
 }
 
 /// The scores of an evaluation; none if one of them is neither a number nor null.

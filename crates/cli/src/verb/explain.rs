@@ -4,20 +4,20 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use attractor::catalogue::Entry;
-use attractor::experiment::{PRESETS, SETTINGS};
+use attractor::experiment::{PRESETS, Preset, SETTINGS};
 use attractor::figure::{KINDS, Kind};
 use attractor::map::{MODELS, ModelInfo};
-use attractor::settings::{Setting, nearest};
+use attractor::settings::{Domain, Setting, nearest};
 use attractor::system::{self, Known};
 use attractor::{Error, library, references};
 use clap::Args;
 
 use crate::table;
 
-/// Explain a model, measure, system, format, figure or setting: what it is, its settings and its references
+/// Explain a model, measure, system, format, figure, setting, value or preset: what it is, its settings and its references
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A name, as `attractor list` prints it, `train`, a setting of it, or a kind of figure
+    /// A name, as `attractor list` prints it, `train`, a setting of it, a word that one can be, a preset, or a kind of figure
     name: String,
 }
 
@@ -31,11 +31,23 @@ impl Explain {
             write_setting(out, setting)?;
         } else if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
             write_figure(out, kind)?;
+        } else if let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) {
+            write_preset(out, preset)?;
+        } else if library::find(name).is_err() && settings_with(name).next().is_some() {
+            write_value(out, name)?;
         } else {
             write_entry(out, find(name)?)?;
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The settings of training that can have this value by name.
+fn settings_with(value: &str) -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(move |setting| match setting.domain {
+        Domain::Choice(values) => values.contains(&value),
+        _ => false,
+    })
 }
 
 /// The entry with this name; if there is none, the nearest of all that can be explained is suggested.
@@ -75,6 +87,23 @@ fn write_setting(out: &mut dyn Write, setting: &Setting) -> io::Result<()> {
     writeln!(out, "  {} = {}", setting.name, setting.default)?;
     writeln!(out, "      {}", setting.about)?;
     writeln!(out, "      {}", setting.domain)
+}
+
+/// The settings that a word is a value of.
+fn write_value(out: &mut dyn Write, value: &str) -> io::Result<()> {
+    writeln!(out, "{value} (a value of settings of `attractor train`)")?;
+    settings_with(value).try_for_each(|setting| write_setting(out, setting))
+}
+
+fn write_preset(out: &mut dyn Write, preset: &Preset) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} (one of the presets of `attractor train`)",
+        preset.name
+    )?;
+    writeln!(out, "{}\n", preset.about)?;
+    let mut set = preset.set.iter();
+    set.try_for_each(|(name, value)| writeln!(out, "  {name} = {value}"))
 }
 
 fn write_figure(out: &mut dyn Write, kind: &Kind) -> io::Result<()> {

@@ -118,16 +118,74 @@ fn mistakes_are_told_and_nothing_is_written() {
     refused(
         here,
         "sweep s.toml --out s.toml",
-        &["the folder holds something else than a study: s.toml"],
+        &["a folder is needed, found a file: s.toml"],
     );
+    let makes = "hint: `attractor sweep STUDY --out DIR` makes one";
+    refused(here, "table d", &["no such folder: d", makes]);
+    refused(here, "table .", &["no study in this folder: .", makes]);
+}
+
+#[test]
+fn a_run_counts_once() {
+    let folder = folder(|study| study.replace("seeds = 3", "seeds = 2"));
+    let here = folder.path();
+    let again = "sweep s.toml --out d";
+    said(here, again, 0);
+    let run = |cell: &str, seed: u64| here.join(format!("d/{cell}/seed-0{seed}/scores.json"));
+    // A copy of a run, under another name.
+    let copy = here.join("d/alpha=0.1/seed-01-backup");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(run("alpha=0.1", 1), copy.join("scores.json")).unwrap();
     refused(
         here,
         "table d",
         &[
-            "no study in this folder: d",
-            "hint: `attractor sweep STUDY --out DIR` makes one",
+            "the same seed: d/alpha=0.1/seed-01 and d/alpha=0.1/seed-01-backup",
+            "hint: move one of them elsewhere",
         ],
     );
+    fs::remove_dir_all(&copy).unwrap();
+    // The scores of another seed.
+    let scores = fs::read(run("alpha=0.1", 1)).unwrap();
+    fs::copy(run("alpha=0.1", 2), run("alpha=0.1", 1)).unwrap();
+    refused(here, "table d", &["the same seed: d/alpha=0.1/seed-01 and"]);
+    refused(
+        here,
+        again,
+        &["have been changed since they were written: d/alpha=0.1/seed-01/scores.json"],
+    );
+    fs::write(run("alpha=0.1", 1), scores).unwrap();
+    said(here, "table d", 0);
+}
+
+#[test]
+fn runs_that_are_there_under_another_name_are_not_trained_again() {
+    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
+    let here = folder.path();
+    let again = "sweep s.toml --out d";
+    said(here, again, 0);
+    let study = fs::read_to_string(here.join("s.toml")).unwrap();
+    let grown = study.replace("0.3]", "0.3]\nhidden = [10, 12]");
+    fs::write(here.join("s.toml"), grown).unwrap();
+    let old = files(here, &["scores.json"]).len();
+    for alpha in ["0.1", "0.3"] {
+        let (before, now) = (
+            format!("d/alpha={alpha}"),
+            format!("d/alpha={alpha},hidden=10"),
+        );
+        refused(
+            here,
+            again,
+            &[
+                &format!("the run is there already, in {before}/seed-01: {now}/seed-01"),
+                &format!("hint: rename {before} to {now}"),
+            ],
+        );
+        fs::rename(here.join(before), here.join(now)).unwrap();
+    }
+    let (_, notes) = said(here, again, 0);
+    assert!(notes.contains("4 of 4 runs are done"), "{notes}");
+    assert_eq!(files(here, &["scores.json"]).len(), old + 2);
 }
 
 #[test]
@@ -182,6 +240,31 @@ fn a_folder_that_does_not_fit_is_left_alone() {
 }
 
 #[test]
+fn a_study_that_loses_its_test_data_is_refused() {
+    let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
+    let here = folder.path();
+    said(here, "sweep s.toml --out d --quiet", 0);
+    let study = fs::read_to_string(here.join("s.toml")).unwrap();
+    let without = study.replace("test = 'test.csv'\n", "");
+    fs::write(here.join("s.toml"), &without).unwrap();
+    refused(
+        here,
+        "sweep s.toml --out d",
+        &[
+            "judged with test data, not with the training data: d",
+            "hint: undo the change of [evaluation] or of `test`",
+        ],
+    );
+    said(here, "sweep s.toml --out e --quiet", 0);
+    fs::write(here.join("s.toml"), &study).unwrap();
+    refused(
+        here,
+        "sweep s.toml --out e",
+        &["judged with the training data, not with test data: e"],
+    );
+}
+
+#[test]
 fn what_is_not_ours_or_damaged_is_left_alone() {
     let folder = folder(|study| study.replace("seeds = 3", "seeds = 1"));
     let here = folder.path();
@@ -213,6 +296,13 @@ fn what_is_not_ours_or_damaged_is_left_alone() {
         ],
     );
     fs::remove_file(&scores).unwrap();
+    fs::create_dir(&scores).unwrap();
+    refused(
+        here,
+        again,
+        &["a file is needed, found a folder: d/alpha=0.3"],
+    );
+    fs::remove_dir(&scores).unwrap();
     change("", "");
     said(here, again, 0);
     assert!(fs::read(&scores).unwrap() == whole);
@@ -229,21 +319,21 @@ fn scores_that_were_changed_are_refused() {
     let (_, value) = text.split_once("\"value\": ").unwrap();
     let (value, _) = value.split_once([',', '\n']).unwrap();
     fs::write(&scores, text.replacen(value, &format!("{value}1"), 1)).unwrap();
+    let changed = [
+        "the scores of a run have been changed since they were written: d/alpha=0.3/seed-01/scores.json",
+        "hint: bring the old file back, or remove it",
+    ];
     for command in [sweep, "table d"] {
-        refused(
-            here,
-            command,
-            &[
-                "the scores of a run have been changed since they were written: d/alpha=0.3/seed-01/scores.json",
-                "hint: bring the old file back, or remove it",
-            ],
-        );
+        refused(here, command, &changed);
     }
+    let without = |fields: &[&str]| -> String {
+        let is_left = |line: &&str| !fields.iter().any(|field| line.contains(field));
+        text.split_inclusive('\n').filter(is_left).collect()
+    };
+    fs::write(&scores, without(&["\"fingerprint\""])).unwrap();
+    refused(here, "table d", &changed);
     // A file from before there was a fingerprint, with a number that became a text.
-    let old: String = text
-        .split_inclusive('\n')
-        .filter(|line| !line.contains("fingerprint"))
-        .collect();
+    let old = without(&["\"fingerprint\"", "\"numerics\""]);
     fs::write(&scores, &old).unwrap();
     said(here, "table d", 0);
     let quoted = format!("\"{value}\"");
