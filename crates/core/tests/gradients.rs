@@ -724,7 +724,7 @@ fn norms_on_lanes_are_those_of_the_maps_jacobians() {
                         &situation.starts,
                     );
                     let expected = norm_in_f64(&situation, estimator);
-                    // The power method stops within 2e-5; the states, inferred in f32 through a matrix of condition
+                    // The largest singular value is found to 1e-5; the states, inferred in f32 through a matrix of condition
                     // number up to some hundreds, are exact to 1e-5, and so are slopes of tanh.
                     assert!(
                         (found.kappa / expected - 1.0).abs() < 1e-4,
@@ -736,6 +736,29 @@ fn norms_on_lanes_are_those_of_the_maps_jacobians() {
             }
         }
     }
+}
+
+/// Where all Jacobians are zero, so is their product. No norm at all would stand for windows that say nothing.
+#[test]
+fn a_product_of_zero_asks_for_no_forcing() {
+    let sizes = (dims(5, 7, 0), 3);
+    let mut situation = Situation::new(MODELS[0], ObservationKind::Identity, sizes, 11, 12);
+    situation.theta.fill(0.0);
+    situation.plan.adaptation = Some(Adaptation {
+        estimator: Estimator::Product,
+        decay: 0.999,
+        every: 5,
+    });
+    let found = train::norm_of_batch(
+        &situation.plan,
+        &situation.windows,
+        &situation.architecture,
+        &situation.theta,
+        &situation.starts,
+    );
+    assert_eq!(norm_in_f64(&situation, Estimator::Product), 0.0);
+    assert!(found.kappa > 0.0, "{}", found.kappa);
+    assert_eq!(found.alpha(), 0.0);
 }
 
 #[test]

@@ -17,9 +17,10 @@
 //! | arithmetic mean | ‖mean_t J_t‖ |
 //! | product | ‖J_T ⋯ J_1‖^(1/T) |
 //!
-//! The product is what the paper's 𝒢 = (J_T ⋯ J_1)^(1/T) is for: with its α the gradient through the whole sequence,
-//! (1 − α)^T J_T ⋯ J_1, has norm 1. The paper avoids it, because products of many Jacobians overflow; here they are
-//! scaled step by step, and only the logarithm of the scale grows.
+//! The product is what the paper's 𝒢 = (J_T ⋯ J_1)^(1/T) is for: where 𝒩 ≥ 1, the gradient through the whole sequence
+//! with its α, (1 − α)^T J_T ⋯ J_1, has norm 1. The paper avoids it, because products of many Jacobians overflow; here
+//! they are scaled step by step, and only the logarithm of the scale grows. (In training, in f32: a direction that no
+//! other leads to is lost once it is 10⁻³⁸ of the largest.)
 //!
 //! Of a batch of sequences the largest counts. A singular J has no logarithm: the sequence's arithmetic mean takes the
 //! place of exp-log, and is counted.

@@ -306,63 +306,70 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
     /// exp(mean_t ln ‖J_t‖) by lane.
     #[inline(always)]
     fn mean_norm<S: Simd>(&mut self, simd: S) -> P {
-        let mut means = [GeometricMean::default(); WIDEST];
+        let mut means = GeometricMeans::default();
         self.walk(
             simd,
             #[inline(always)]
-            |norm, counted| {
-                let lanes = norm.lanes().iter().zip(counted.lanes());
-                for (mean, (&norm, _)) in means.iter_mut().zip(lanes).filter(|m| *m.1.1 > 0.0) {
-                    mean.add(norm);
-                }
-            },
+            |norm, counted| means.add(norm, counted),
         );
-        let mut norms = P::ZERO;
-        for (norm, mean) in norms.lanes_mut().iter_mut().zip(means) {
-            *norm = mean.value();
-        }
-        norms
+        means.values()
     }
 
-    /// ‖J_T ⋯ J_1‖^(1/T) by lane: the product is divided by its largest entry after every step.
+    /// ‖J_T ⋯ J_1‖^(1/T) by lane: the product is divided by its largest entry after every step. A product of zero has the
+    /// least norm that there is, since no norm at all stands for a window without a complete row.
     #[inline(always)]
     fn root_of_product_norm<S: Simd>(&mut self, simd: S) -> P {
-        let mut scales = [GeometricMean::default(); WIDEST];
-        self.estimation.restart();
+        let mut scales = GeometricMeans::default();
         self.estimation.restart_product();
-        let steps = mem::take(&mut self.estimation.steps);
-        for (t, slopes) in steps.iter().enumerate() {
-            self.estimation.follow(simd, slopes);
-            let counted = self.sweep.counted(t);
-            let scale = self.estimation.multiply(simd, counted);
-            let lanes = scale.lanes().iter().zip(counted.lanes());
-            for (mean, (&scale, _)) in scales.iter_mut().zip(lanes).filter(|m| *m.1.1 > 0.0) {
-                mean.add(scale);
-            }
-        }
-        self.estimation.steps = steps;
+        self.each_jacobian(
+            simd,
+            #[inline(always)]
+            |estimation, _, counted| scales.add(&estimation.multiply(simd, counted), counted),
+        );
         let Estimation {
             spectral, products, ..
         } = &mut *self.estimation;
-        let mut norms = spectral.of(simd, &products[0]);
-        for (norm, scales) in norms.lanes_mut().iter_mut().zip(scales) {
-            *norm = scales.value() * norm.powf(1.0 / scales.count.max(1) as f32);
+        let norms = spectral.of(simd, &products[0]);
+        let mut roots: P = scales.values();
+        let factors = norms.lanes().iter().zip(scales.0);
+        for (root, (norm, scales)) in roots.lanes_mut().iter_mut().zip(factors) {
+            if scales.count > 0 {
+                let norm = norm.powf(1.0 / scales.count as f32);
+                *root = (*root * norm).max(f32::MIN_POSITIVE);
+            }
         }
-        norms
+        roots
     }
 
     /// Calls `each` with ‖J_t‖ and whether the row counts, for every step.
     #[inline(always)]
     fn walk<S: Simd>(&mut self, simd: S, mut each: impl FnMut(&P, &P)) {
         let mut norm = P::ZERO;
+        self.each_jacobian(
+            simd,
+            #[inline(always)]
+            |estimation, is_new, counted| {
+                if is_new {
+                    norm = estimation.spectral.of(simd, &estimation.jac);
+                }
+                each(&norm, counted);
+            },
+        );
+    }
+
+    /// Calls `each` at every step, once J is that of the step, with whether it may be another one than before, and whether
+    /// the row counts.
+    #[inline(always)]
+    fn each_jacobian<S: Simd>(
+        &mut self,
+        simd: S,
+        mut each: impl FnMut(&mut Estimation<P>, bool, &P),
+    ) {
         self.estimation.restart();
         let steps = mem::take(&mut self.estimation.steps);
         for (t, slopes) in steps.iter().enumerate() {
-            if self.estimation.follow(simd, slopes) || t == 0 {
-                let Estimation { spectral, jac, .. } = &mut *self.estimation;
-                norm = spectral.of(simd, jac);
-            }
-            each(&norm, self.sweep.counted(t));
+            let is_new = self.estimation.follow(simd, slopes) || t == 0;
+            each(self.estimation, is_new, self.sweep.counted(t));
         }
         self.estimation.steps = steps;
     }
@@ -370,29 +377,50 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
     /// max ‖exp(mean_t ln J_t)‖ over the lanes, in f64.
     #[inline(always)]
     fn norm_of_logarithms<S: Simd>(&mut self, simd: S) -> Norm {
-        let dim = self.estimation.dim;
-        self.estimation.restart();
+        let (dim, weight) = (self.estimation.dim, self.sweep.weight);
         let mut sequences = mem::take(&mut self.estimation.sequences);
-        let steps = mem::take(&mut self.estimation.steps);
         sequences.iter_mut().for_each(Vec::clear);
-        for (t, slopes) in steps.iter().enumerate() {
-            self.estimation.follow(simd, slopes);
-            let counted = self.sweep.counted(t);
-            for (lane, sequence) in sequences.iter_mut().enumerate() {
-                // Lanes beyond the batch have no weight.
-                let is_used = self.sweep.weight.lanes()[lane] > 0.0;
-                if is_used && counted.lanes()[lane] > 0.0 {
-                    let entries = self.estimation.jac.iter();
-                    sequence.extend(entries.map(|jac| f64::from(jac.lanes()[lane])));
+        self.each_jacobian(
+            simd,
+            #[inline(always)]
+            |estimation, _, counted| {
+                for (lane, sequence) in sequences.iter_mut().enumerate() {
+                    // Lanes beyond the batch have no weight.
+                    if weight.lanes()[lane] > 0.0 && counted.lanes()[lane] > 0.0 {
+                        let entries = estimation.jac.iter();
+                        sequence.extend(entries.map(|jac| f64::from(jac.lanes()[lane])));
+                    }
                 }
-            }
-        }
+            },
+        );
         let known = sequences.iter().filter(|entries| !entries.is_empty());
         let norms = known.map(|entries| Jacobians::new(entries, dim).norm(Estimator::ExpLog));
         let all = norms.fold(Norm::default(), Norm::or_larger);
         self.estimation.sequences = sequences;
-        self.estimation.steps = steps;
         all
+    }
+}
+
+/// Geometric means, one a lane.
+#[derive(Default)]
+struct GeometricMeans([GeometricMean; WIDEST]);
+
+impl GeometricMeans {
+    /// Adds factors in the lanes that count.
+    #[inline(always)]
+    fn add<P: Lanes>(&mut self, factors: &P, counted: &P) {
+        let lanes = factors.lanes().iter().zip(counted.lanes());
+        for (mean, (&factor, _)) in self.0.iter_mut().zip(lanes).filter(|m| *m.1.1 > 0.0) {
+            mean.add(factor);
+        }
+    }
+
+    fn values<P: Lanes>(&self) -> P {
+        let mut values = P::ZERO;
+        for (value, mean) in values.lanes_mut().iter_mut().zip(self.0) {
+            *value = mean.value();
+        }
+        values
     }
 }
 
