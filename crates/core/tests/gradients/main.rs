@@ -1,12 +1,14 @@
 //! Every kernel has the loss and the gradient of the plain reference, for every observation model and forcing; lanes,
 //! threads and instruction sets change nothing.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod estimates;
 
 use std::time::Duration;
 
 use attractor_core::forcing::adaptive::Adaptation;
-use attractor_core::forcing::alpha::{self, Estimator, Jacobians};
+use attractor_core::forcing::alpha::Estimator;
 use attractor_core::forcing::{Forcing, ForcingGradient};
 use attractor_core::laws::{self, Verdict};
 use attractor_core::map::{Dims, MODELS, ModelInfo};
@@ -665,100 +667,6 @@ fn missing_values_are_masked_and_leave_the_model_its_own_state() {
             }
         }
     }
-}
-
-/// 𝒩 in f64, from the map's Jacobians at the states inferred from complete rows.
-fn norm_in_f64(situation: &Situation, estimator: Estimator) -> f64 {
-    let model = Model::new(situation.architecture, situation.theta.clone());
-    let (theta, _) = model.parameters();
-    let (m, n) = (
-        situation.architecture.dims.latent,
-        situation.architecture.observation.dim_obs,
-    );
-    let states = model.initial_states();
-    let x = &situation.series.trajectories()[0].x;
-    let sequences: Vec<Vec<f64>> = situation
-        .starts
-        .iter()
-        .map(|&start| {
-            let rows = (1..=situation.windows.window()).map(|t| &x[(start + t) * n..][..n]);
-            let complete = rows.filter(|row| row.iter().all(|v| !v.is_nan()));
-            complete
-                .flat_map(|row| {
-                    let (mut z, mut jac) = (vec![0.0; m], vec![0.0; m * m]);
-                    states.infer(row, &mut z);
-                    model.map().jacobian(&theta, &z, &mut jac);
-                    jac
-                })
-                .collect()
-        })
-        .collect();
-    let batch: Vec<Jacobians<'_>> = sequences.iter().map(|s| Jacobians::new(s, m)).collect();
-    alpha::estimate(estimator, model.map(), &theta, &batch).kappa
-}
-
-#[test]
-fn norms_on_lanes_are_those_of_the_maps_jacobians() {
-    let cases = [
-        (ObservationKind::Linear, dims(3, 20, 0), 3),
-        (ObservationKind::Linear, dims(9, 30, 1), 12),
-        (ObservationKind::Identity, dims(5, 7, 0), 3),
-        (ObservationKind::LinearWithBias, dims(1, 4, 0), 2),
-    ];
-    for info in MODELS {
-        for (kind, dims, dim_obs) in cases {
-            for estimator in Estimator::ALL {
-                let complete = Situation::new(info, kind, (dims, dim_obs), 11, 12);
-                let missing = Situation::new(info, kind, (dims, dim_obs), 11, 12);
-                for mut situation in [complete, with_missing(missing)] {
-                    situation.plan.adaptation = Some(Adaptation {
-                        estimator,
-                        decay: 0.999,
-                        every: 5,
-                    });
-                    let found = train::norm_of_batch(
-                        &situation.plan,
-                        &situation.windows,
-                        &situation.architecture,
-                        &situation.theta,
-                        &situation.starts,
-                    );
-                    let expected = norm_in_f64(&situation, estimator);
-                    // The largest singular value is found to 1e-5; the states, inferred in f32 through a matrix of condition
-                    // number up to some hundreds, are exact to 1e-5, and so are slopes of tanh.
-                    assert!(
-                        (found.kappa / expected - 1.0).abs() < 1e-4,
-                        "{} {kind:?} {dims:?} {estimator:?}: {} against {expected}",
-                        info.entry.id,
-                        found.kappa
-                    );
-                }
-            }
-        }
-    }
-}
-
-/// Where all Jacobians are zero, so is their product. No norm at all would stand for windows that say nothing.
-#[test]
-fn a_product_of_zero_asks_for_no_forcing() {
-    let sizes = (dims(5, 7, 0), 3);
-    let mut situation = Situation::new(MODELS[0], ObservationKind::Identity, sizes, 11, 12);
-    situation.theta.fill(0.0);
-    situation.plan.adaptation = Some(Adaptation {
-        estimator: Estimator::Product,
-        decay: 0.999,
-        every: 5,
-    });
-    let found = train::norm_of_batch(
-        &situation.plan,
-        &situation.windows,
-        &situation.architecture,
-        &situation.theta,
-        &situation.starts,
-    );
-    assert_eq!(norm_in_f64(&situation, Estimator::Product), 0.0);
-    assert!(found.kappa > 0.0, "{}", found.kappa);
-    assert_eq!(found.alpha(), 0.0);
 }
 
 #[test]
