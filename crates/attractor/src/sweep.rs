@@ -364,8 +364,11 @@ fn refuse_elsewhere(jobs: &[Job], study: &Study, folder: &Path) -> Result<(), Er
     let ended = ended(folder)?;
     for job in jobs.iter().filter(|job| job.scored.is_none()) {
         let asked = study.cells[job.cell].experiment.texts();
+        // Another process may have ended the run itself meanwhile.
         let same = |run: &&Scored| {
-            run.seed == job.seed && Difference::between(&run.settings, &asked).is_none()
+            run.seed == job.seed
+                && run.folder != job.folder
+                && Difference::between(&run.settings, &asked).is_none()
         };
         if let Some(found) = ended.iter().find(same) {
             return Err(StudyError::ElsewhereInFolder {

@@ -400,7 +400,9 @@ impl StudyError {
                 let [found, asked] = [found, asked].map(|run| run.parent().unwrap_or(run).display());
                 Some(format!("rename {found} to {asked}: its runs are then those of the new cell"))
             }
-            StudyError::NoFolder { .. } | StudyError::NotAFolder { .. } | StudyError::NoStudy { .. } => Some("`attractor sweep STUDY --out DIR` makes one".into()),
+            StudyError::NoFolder { .. } | StudyError::NotAFolder { .. } | StudyError::NoStudy { .. } => {
+                Some("`attractor sweep STUDY --out DIR` makes one".into())
+            }
             StudyError::OtherData { .. } => {
                 Some("bring the old file back, or name another folder with `--out`".into())
             }
