@@ -108,7 +108,18 @@ pub enum Choice {
         every: u64,
         /// Orbits whose mean score it is.
         starts: usize,
+        /// What becomes of B before.
+        spread: Spread,
     },
+}
+
+/// What becomes of B before parameters are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// Nothing.
+    AsTrained,
+    /// Free orbits vary as the data do.
+    Matched,
 }
 
 /// Why an experiment cannot be done.
@@ -495,6 +506,10 @@ impl Experiment {
                 measure,
                 every: self.settings.integer("best-every") as u64,
                 starts: self.settings.integer("best-starts"),
+                spread: match self.settings.choice("best-spread") {
+                    "matched" if acts("best-spread", &self.texts()) => Spread::Matched,
+                    _ => Spread::AsTrained,
+                },
             },
         }
     }

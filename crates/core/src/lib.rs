@@ -36,6 +36,7 @@ pub mod rng;
 pub mod series;
 pub mod settings;
 pub mod simd;
+pub mod spread;
 pub mod system;
 pub mod theta;
 pub mod train;

@@ -250,6 +250,28 @@ impl<'a> Rows<'a> {
         (0..self.dim).map(|i| mean_and_sd(self.column(i))).collect()
     }
 
+    /// The mean of every channel.
+    pub fn means(&self) -> Vec<f64> {
+        self.moments().into_iter().map(|(mean, _)| mean).collect()
+    }
+
+    /// The sample covariance (n − 1) about given means, N × N.
+    pub fn covariance(&self, means: &[f64]) -> Vec<f64> {
+        let n = self.dim;
+        let weight = 1.0 / (self.len().saturating_sub(1).max(1)) as f64;
+        let mut covariance = vec![0.0; n * n];
+        for row in self.iter() {
+            for (i, to) in covariance.chunks_exact_mut(n).enumerate() {
+                let scaled = weight * (row[i] - means[i]);
+                let others = row.iter().zip(means);
+                to.iter_mut()
+                    .zip(others)
+                    .for_each(|(to, (x, mean))| *to += scaled * (x - mean));
+            }
+        }
+        covariance
+    }
+
     /// At most `most` rows, evenly spaced, each channel as (x − mean)/sd.
     fn thinned(&self, most: usize, moments: &[(f64, f64)]) -> Vec<f64> {
         let kept = self.len().min(most);

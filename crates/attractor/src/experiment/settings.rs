@@ -228,6 +228,12 @@ pub static SETTINGS: &[Setting] = &[
         "Orbits from how many rows of the data best-by takes the mean score of, the first among them",
     ),
     setting(
+        "best-spread",
+        "as-trained",
+        Domain::Choice(&["as-trained", "matched"]),
+        "Whether B, before best-by judges, is stretched so that free orbits vary as the data do; `matched` brings the attractor nearer to the data's and makes forecasts worse",
+    ),
+    setting(
         "checkpoint-every",
         "100",
         up_to(1, 1_000_000_000),
@@ -305,6 +311,10 @@ pub(super) static DEPENDENCES: &[Dependence] = &[
     depends("best-starts", "best-by", |v| {
         !["none", "pe"].map(Value::Choice).contains(&v)
     }),
+    depends("best-spread", "best-by", |v| {
+        !["none", "pe"].map(Value::Choice).contains(&v)
+    }),
+    depends("best-spread", "observation", is_not_identity),
     depends("on-divergence", "retries", |v| v != Value::Integer(0)),
 ];
 
@@ -350,6 +360,17 @@ pub static PRESETS: &[Preset] = &[
             ("best-by", "d_stsp"),
             ("best-every", "10"),
             ("best-starts", "4"),
+        ],
+    },
+    Preset {
+        name: "best-attractor",
+        about: "As best, every 20 epochs, with B stretched so that orbits vary as the data do: a nearer attractor, worse forecasts",
+        set: &[
+            ("average", "0.999"),
+            ("best-by", "d_stsp"),
+            ("best-every", "20"),
+            ("best-starts", "4"),
+            ("best-spread", "matched"),
         ],
     },
 ];

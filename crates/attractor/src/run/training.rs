@@ -13,7 +13,7 @@ use attractor_core::train::{Control, Epoch, Outcome, State, Watch, train};
 use super::checkpoint::{Best, Checkpoint, Rollback};
 use super::{OpenRun, Trained, card, data_fingerprint};
 use crate::Error;
-use crate::experiment::{Choice, ExperimentError, Keeping, Remedy, Resolved};
+use crate::experiment::{Choice, ExperimentError, Keeping, Remedy, Resolved, Spread};
 use crate::model_file::Reconstruction;
 
 /// What the card of a model says that has the parameters at the end of training.
@@ -109,19 +109,7 @@ impl Training<'_> {
             card: card(self.recording, resolved, chosen),
         };
         let (theta, chosen) = match (&checkpoint.best, resolved.plan.averaging) {
-            (Some(best), _) => {
-                let measure = match resolved.choice {
-                    Choice::Best {
-                        measure: "auto", ..
-                    } => "both",
-                    Choice::Best { measure, .. } => measure,
-                    Choice::Last => unreachable!("there is a best where one is looked for"),
-                };
-                let (score, epoch) = (best.score, best.epoch);
-                let which = best.averaged.then_some(", average of updates");
-                let chosen = format!("best by {measure}: {score} after epoch {epoch}");
-                (best.theta.clone(), chosen + which.unwrap_or_default())
-            }
+            (Some(best), _) => (best.theta.clone(), chosen_as(best, resolved.choice)),
             (None, Some(decay)) if finished => (
                 state.average.clone(),
                 format!("average of updates, decay {decay}"),
@@ -140,6 +128,27 @@ impl Training<'_> {
             data: data_fingerprint(self.recording),
         }
     }
+}
+
+/// What the card says of the best parameters.
+fn chosen_as(best: &Best, choice: Choice) -> String {
+    let Choice::Best {
+        measure, spread, ..
+    } = choice
+    else {
+        unreachable!("there is a best where one is looked for")
+    };
+    let measure = if measure == "auto" { "both" } else { measure };
+    let averaged = match best.averaged {
+        true => ", average of updates",
+        false => "",
+    };
+    let matched = match spread {
+        Spread::Matched => ", spread matched",
+        Spread::AsTrained => "",
+    };
+    let (score, epoch) = (best.score, best.epoch);
+    format!("best by {measure}: {score} after epoch {epoch}{averaged}{matched}")
 }
 
 /// The last regular checkpoint with the remedy applied. Windows are drawn as before.
@@ -237,6 +246,7 @@ struct Judge<'a> {
     measure: &'static str,
     every: u64,
     starts: usize,
+    spread: Spread,
     resolved: &'a Resolved,
     reference: Reference<'a>,
     /// Scores from here on are no scores.
@@ -267,6 +277,7 @@ impl<'a> Judge<'a> {
             measure,
             every,
             starts,
+            spread,
         } = resolved.choice
         else {
             return Ok(None);
@@ -291,6 +302,7 @@ impl<'a> Judge<'a> {
             measure,
             every,
             starts,
+            spread,
             resolved,
             reference,
             largest: largest_score(measure, truth),
@@ -302,17 +314,28 @@ impl<'a> Judge<'a> {
         let averages = (!state.average.is_empty()).then_some((&state.average, true));
         for (theta, averaged) in [(&state.theta, false)].into_iter().chain(averages) {
             let lowest = best.as_ref().map_or(self.largest, |best| best.score);
-            let model = Model::new(self.resolved.architecture, theta.clone());
+            let Some(model) = self.candidate(theta) else {
+                continue;
+            };
             let score = self.score(&model, lowest);
             // Written so that NaN is not lower.
             if let Some(score) = score.filter(|&score| score < lowest) {
                 *best = Some(Best {
-                    theta: theta.clone(),
+                    theta: model.theta().to_vec(),
                     score,
                     epoch,
                     averaged,
                 });
             }
+        }
+    }
+
+    /// The model that is judged; none if its spread is to be matched and cannot be.
+    fn candidate(&self, theta: &[f32]) -> Option<Model> {
+        let model = Model::new(self.resolved.architecture, theta.to_vec());
+        match self.spread {
+            Spread::AsTrained => Some(model),
+            Spread::Matched => self.reference.with_matched_spread(&model, self.starts),
         }
     }
 
@@ -423,6 +446,55 @@ mod tests {
         let score = judge.score(&model, f64::INFINITY).unwrap();
         assert_eq!(judge.score(&model, 1.01 * score), Some(score));
         assert_eq!(judge.score(&model, 0.1 * score), None);
+    }
+
+    /// The B of a tent map, z ← 1 + 1.9 z − 3.8 φ(z) seen as it is, after it was judged by orbits of the same map seen
+    /// smaller.
+    fn best_b(spread: &str, size: f64) -> Option<f32> {
+        let mut raw = Raw::default();
+        let given = [
+            ("model", "shallow-plrnn"),
+            ("latent", "1"),
+            ("hidden", "1"),
+            ("window", "5"),
+            ("standardize", "off"),
+            ("best-by", "d_stsp"),
+            ("best-spread", spread),
+        ];
+        for (name, text) in given {
+            raw.push(name, text, Origin::Flag);
+        }
+        let tent = |z: &f64| Some(1.0 + 1.9 * z - 3.8 * z.max(0.0));
+        let orbit = iter::successors(Some(0.3), tent).take(2000);
+        let series = Series::from_rows(orbit.map(|z| size * z).collect(), 1, 1.0).unwrap();
+        let resolved = Experiment::check(&raw).unwrap().resolve(&series).unwrap();
+        let judge = Judge::new(&resolved).unwrap().unwrap();
+        let model = resolved.model();
+        let mut state = State::new(&model, &resolved.plan);
+        let place = |name: &str| model.layout().range(name).start;
+        for (name, value) in [
+            ("A", 1.9),
+            ("W1", -3.8),
+            ("h1", 1.0),
+            ("W2", 1.0),
+            ("h2", 0.0),
+        ] {
+            state.theta[place(name)] = value;
+        }
+        state.theta[place("B")] = 1.0;
+        let mut best = None;
+        judge.compare(1, &state, &mut best);
+        best.map(|best| best.theta[place("B")])
+    }
+
+    #[test]
+    fn a_matched_model_shows_an_attractor_as_large_as_that_of_the_data() {
+        assert_eq!(best_b("as-trained", 0.6), Some(1.0));
+        // The standard deviations of orbits of 2000 and 4 · 500 rows differ by 1/√2000 and less.
+        let b = best_b("matched", 0.6).unwrap();
+        assert!((b / 0.6 - 1.0).abs() < 0.05, "{b}");
+        // Smaller by more than a factor of three: another attractor.
+        assert_eq!(best_b("matched", 0.3), None);
     }
 
     #[test]

@@ -23,6 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::iter;
+
 use super::d_hellinger::Spectra;
 use super::d_stsp::{Binned, Grid, LARGEST_BINNED};
 use super::free_run::orbits;
@@ -134,6 +136,9 @@ pub struct Scores {
     pub pe: Option<f64>,
 }
 
+/// Every so many rows of an orbit count for how it varies.
+const SPREAD_STRIDE: usize = 4;
+
 /// Farther from the mean than this many standard deviations, an orbit has diverged.
 const BOUND: f64 = 1e6;
 
@@ -203,14 +208,33 @@ impl<'a> Reference<'a> {
         model: &Model,
         count: usize,
     ) -> impl Iterator<Item = OrbitScores> {
-        let len = self.truth.len();
-        let row = |i: usize| self.truth.row(((i + 1) * len / (count + 1)).min(len - 1));
-        let starts: Vec<&[f64]> = (0..count).map(row).collect();
+        let starts: Vec<&[f64]> = self.other_starts(count).collect();
         let dropped = self.dropped() * self.truth.dim();
         let orbits = orbits(model, &starts, self.inputs, self.steps());
         orbits
             .into_iter()
             .map(move |orbit| self.judge(&orbit[dropped..]))
+    }
+
+    /// The model with a B through which its free orbits from `count` rows, the first among them, vary as the truth does
+    /// ([`spread`](crate::spread)); none if there is no such B.
+    pub fn with_matched_spread(&self, model: &Model, count: usize) -> Option<Model> {
+        let dim = self.truth.dim();
+        let starts = iter::once(self.truth.row(0)).chain(self.other_starts(count - 1));
+        let mut settled = Vec::new();
+        for x in starts {
+            let orbit = model.orbit(x, self.inputs, self.steps());
+            let rows = orbit.chunks_exact(dim).skip(self.dropped());
+            // Neighbouring rows tell the same.
+            settled.extend(rows.step_by(SPREAD_STRIDE).flatten());
+        }
+        crate::spread::matched(model, self.truth, Rows::new(&settled, dim))
+    }
+
+    /// `count` rows, evenly spaced, without the first.
+    fn other_starts(&self, count: usize) -> impl Iterator<Item = &'a [f64]> {
+        let (truth, len) = (self.truth, self.truth.len());
+        (0..count).map(move |i| truth.row(((i + 1) * len / (count + 1)).min(len - 1)))
     }
 
     /// What is said of an orbit with the channels of the truth, row-major.

@@ -55,7 +55,7 @@ impl Surrogate {
             Surrogate::PhaseRandomised => phase_randomised(data, &mut rng),
             Surrogate::Shuffled => shuffled(data, &mut rng),
             Surrogate::WhiteNoise => white_noise(data, &mut rng),
-            Surrogate::Constant => mean(data).repeat(data.len()),
+            Surrogate::Constant => data.means().repeat(data.len()),
         }
     }
 }
@@ -100,8 +100,8 @@ fn shuffled(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
 /// mean + U √Σ ξ with the covariance U Σ Uᵀ.
 fn white_noise(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
     let n = data.dim();
-    let mean = mean(data);
-    let linalg::Svd { u, sigma, .. } = linalg::svd(&covariance(data, &mean), n, n);
+    let mean = data.means();
+    let linalg::Svd { u, sigma, .. } = linalg::svd(&data.covariance(&mean), n, n);
     let root: Vec<f64> = (0..n * n).map(|i| u[i] * sigma[i % n].sqrt()).collect();
     let mut made = Vec::with_capacity(data.values().len());
     let (mut xi, mut x) = (vec![0.0; n], vec![0.0; n]);
@@ -111,25 +111,4 @@ fn white_noise(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
         made.extend(x.iter().zip(&mean).map(|(x, mean)| x + mean));
     }
     made
-}
-
-fn mean(data: Rows<'_>) -> Vec<f64> {
-    data.moments().into_iter().map(|(mean, _)| mean).collect()
-}
-
-/// Sample covariance (n − 1), N × N.
-fn covariance(data: Rows<'_>, mean: &[f64]) -> Vec<f64> {
-    let n = data.dim();
-    let weight = 1.0 / (data.len().saturating_sub(1).max(1)) as f64;
-    let mut covariance = vec![0.0; n * n];
-    for row in data.iter() {
-        for (i, to) in covariance.chunks_exact_mut(n).enumerate() {
-            let scaled = weight * (row[i] - mean[i]);
-            let others = row.iter().zip(mean);
-            to.iter_mut()
-                .zip(others)
-                .for_each(|(to, (x, mean))| *to += scaled * (x - mean));
-        }
-    }
-    covariance
 }

@@ -1,0 +1,319 @@
+//! B with which free orbits vary as the data do.
+//!
+//! Training fits forecasts, and a map that forecasts the mean of what may follow varies less than the data where part of
+//! them is noise. With U an orthonormal basis of what B can show, C the covariance of Uᵀx̂ over free orbits and D that of Uᵀx
+//! over the data,
+//!
+//! ```text
+//! B ← U T Uᵀ B        T = C^(−1/2) (C^(1/2) D C^(1/2))^(1/2) C^(−1/2),  so that T C T = D
+//! ```
+//!
+//! Of all matrices with T C Tᵀ = D this one moves observations least in the mean square (Dowson and Landau 1982,
+//! `dowson1982`). A bias b becomes what brings the means together. F stays as it is, and with it all exponents; forecasts
+//! begin at other states B⁺x, and get worse the farther T is from the identity.
+
+use crate::linalg::{self, SymmetricEigen};
+use crate::measure::Rows;
+use crate::model::Model;
+use crate::observation::ObservationKind;
+
+/// Orbits that vary by more than this factor more or less than the data, in any direction, have another attractor:
+/// stretching does not bring them together.
+pub const LARGEST_FACTOR: f64 = 3.0;
+
+/// The model with B, and b if there is one, such that `generated`, its free orbits, vary as `truth` does; none if it has
+/// no B, or if they are not finite or vary by a factor of [`LARGEST_FACTOR`] more or less.
+pub fn matched(model: &Model, truth: Rows<'_>, generated: Rows<'_>) -> Option<Model> {
+    let observation = model.architecture().observation;
+    let finite = generated.values().iter().all(|x| x.is_finite());
+    if observation.kind == ObservationKind::Identity || !finite {
+        return None;
+    }
+    let (n, m) = (observation.dim_obs, observation.latent);
+    let (of_map, mut own) = model.parameters();
+    let (b, bias) = own.split_at_mut(n * m);
+    let shown = Shown::by(b, (n, m));
+    let t = transport(
+        &shown.covariance(generated),
+        &shown.covariance(truth),
+        shown.dim,
+    )?;
+    b.copy_from_slice(&shown.stretch(&t, b, m));
+    if observation.kind == ObservationKind::LinearWithBias {
+        let mut seen: Vec<f64> = generated.means();
+        seen.iter_mut().zip(&*bias).for_each(|(x, b)| *x -= b);
+        let seen = shown.stretch(&t, &seen, 1);
+        let means = truth.means().into_iter().zip(seen);
+        bias.iter_mut()
+            .zip(means)
+            .for_each(|(b, (truth, seen))| *b = truth - seen);
+    }
+    let theta = of_map.iter().chain(&own).map(|&v| v as f32);
+    Some(model.with_theta(theta.collect()))
+}
+
+/// What an observation model can show: the space of the columns of B.
+struct Shown {
+    /// U, N × r row-major with orthonormal columns, and its transpose.
+    u: Vec<f64>,
+    transposed: Vec<f64>,
+    /// N and r.
+    channels: usize,
+    dim: usize,
+}
+
+impl Shown {
+    fn by(b: &[f64], (n, m): (usize, usize)) -> Shown {
+        let (u, dim) = (linalg::svd(b, n, m).u, n.min(m));
+        let mut transposed = vec![0.0; u.len()];
+        linalg::transpose(&u, (n, dim), &mut transposed);
+        Shown {
+            u,
+            transposed,
+            channels: n,
+            dim,
+        }
+    }
+
+    /// The covariance of Uᵀx, r × r.
+    fn covariance(&self, rows: Rows<'_>) -> Vec<f64> {
+        let mut y = vec![0.0; rows.len() * self.dim];
+        let sizes = (rows.len(), self.channels, self.dim);
+        linalg::multiply(rows.values(), &self.u, sizes, &mut y);
+        let y = Rows::new(&y, self.dim);
+        y.covariance(&y.means())
+    }
+
+    /// U T Uᵀ X of an N × k matrix X.
+    fn stretch(&self, t: &[f64], x: &[f64], k: usize) -> Vec<f64> {
+        let (n, r) = (self.channels, self.dim);
+        let inner = product(&self.transposed, x, (r, n, k));
+        product(&self.u, &product(t, &inner, (r, r, k)), (n, r, k))
+    }
+}
+
+/// The symmetric positive T with T C T = D, n × n; none if an eigenvalue is beyond [`LARGEST_FACTOR`].
+fn transport(c: &[f64], d: &[f64], n: usize) -> Option<Vec<f64>> {
+    let between =
+        |outer: &[f64], inner: &[f64]| product(outer, &product(inner, outer, (n, n, n)), (n, n, n));
+    let middle = between(&power(c, n, 0.5), d);
+    let t = between(&power(c, n, -0.5), &power(&middle, n, 0.5));
+    let factors = t.iter().all(|v| v.is_finite()).then(|| eigen(&t, n))?;
+    let within = |k| (1.0 / LARGEST_FACTOR..=LARGEST_FACTOR).contains(&factors.value(k));
+    (0..n).all(within).then_some(t)
+}
+
+/// A symmetric n × n matrix to a power, by its eigenvalues; those below zero, by rounding, count as zero.
+fn power(a: &[f64], n: usize, exponent: f64) -> Vec<f64> {
+    let eigen = eigen(a, n);
+    let scaled: Vec<f64> = (0..n)
+        .map(|k| eigen.value(k).max(0.0).powf(exponent))
+        .collect();
+    let entry = |i: usize, j: usize| {
+        let terms = scaled.iter().enumerate();
+        terms
+            .map(|(k, scale)| eigen.vector(k, i) * scale * eigen.vector(k, j))
+            .sum()
+    };
+    (0..n * n).map(|at| entry(at / n, at % n)).collect()
+}
+
+fn eigen(a: &[f64], n: usize) -> SymmetricEigen {
+    let mut eigen = SymmetricEigen::new(n);
+    eigen.matrix_mut().copy_from_slice(a);
+    eigen.decompose();
+    eigen
+}
+
+fn product(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize)) -> Vec<f64> {
+    let mut c = vec![0.0; n * m];
+    linalg::multiply(a, b, (n, k, m), &mut c);
+    c
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::{Dims, MODELS};
+    use crate::model::Architecture;
+    use crate::rng::{Rng, Stream};
+
+    /// Entries of B are rounded to f32, 6e-8 of each: covariances of a few terms to ten times that.
+    const ROUNDING: f64 = 1e-6;
+
+    fn draw(rng: &mut Rng, count: usize) -> Vec<f64> {
+        (0..count).map(|_| rng.normal()).collect()
+    }
+
+    /// The unit matrix, k × k, with some of another one.
+    fn near_unit(rng: &mut Rng, k: usize) -> Vec<f64> {
+        let unit = (0..k * k).map(|i| f64::from(u8::from(i % (k + 1) == 0)));
+        unit.map(|u| u + 0.15 * rng.normal()).collect()
+    }
+
+    /// A model whose B shows N channels of M states, and states.
+    fn model(kind: ObservationKind, (n, m): (usize, usize), rng: &mut Rng) -> (Model, Vec<f64>) {
+        let dims = Dims {
+            latent: m,
+            hidden: 4,
+            inputs: 0,
+        };
+        let architecture = Architecture::new(MODELS[0], dims, kind, n).unwrap();
+        let theta = draw(rng, architecture.layout().len());
+        let theta = theta.into_iter().map(|v| v as f32).collect();
+        (Model::new(architecture, theta), draw(rng, 400 * m))
+    }
+
+    /// What a model shows of states.
+    fn seen(model: &Model, states: &[f64]) -> Vec<f64> {
+        let observation = model.architecture().observation;
+        let rows = states.len() / observation.latent;
+        let mut x = vec![0.0; rows * observation.dim_obs];
+        observation.observe_all(&model.parameters().1, states, &mut x);
+        x
+    }
+
+    fn shown(model: &Model) -> Shown {
+        let observation = model.architecture().observation;
+        let (n, m) = (observation.dim_obs, observation.latent);
+        Shown::by(&model.parameters().1[..n * m], (n, m))
+    }
+
+    fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+        assert_eq!(a.len(), b.len());
+        let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        differences.fold(0.0, f64::max)
+    }
+
+    const KINDS: [ObservationKind; 2] = [ObservationKind::Linear, ObservationKind::LinearWithBias];
+
+    /// More channels than states, as many, and fewer.
+    const SIZES: [(usize, usize); 3] = [(5, 3), (3, 3), (2, 4)];
+
+    #[test]
+    fn orbits_then_vary_as_the_data_do_within_what_b_shows() {
+        let mut rng = Rng::new(5, Stream::MonteCarlo);
+        for (kind, (n, m)) in KINDS.into_iter().flat_map(|k| SIZES.map(|s| (k, s))) {
+            let (model, states) = model(kind, (n, m), &mut rng);
+            let generated = seen(&model, &states);
+            // The same rows, turned and stretched a little, elsewhere.
+            let truth = product(&generated, &near_unit(&mut rng, n), (400, n, n));
+            let truth: Vec<f64> = truth.iter().map(|x| x + 3.0).collect();
+            let (truth, generated) = (Rows::new(&truth, n), Rows::new(&generated, n));
+            let stretched = matched(&model, truth, generated).unwrap();
+            let again = seen(&stretched, &states);
+            let (again, shown) = (Rows::new(&again, n), shown(&model));
+            let expected = shown.covariance(truth);
+            let scale = expected.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+            let error = largest_difference(&shown.covariance(again), &expected);
+            assert!(error < ROUNDING * scale, "{kind:?} {n} {m}: {error}");
+            if kind == ObservationKind::LinearWithBias {
+                assert!(largest_difference(&again.means(), &truth.means()) < 3.0 * ROUNDING);
+            }
+            let of_map = model.map().layout().len();
+            assert_eq!(stretched.theta()[..of_map], model.theta()[..of_map]);
+        }
+    }
+
+    #[test]
+    fn orbits_that_vary_as_the_data_do_leave_b_as_it_is() {
+        let mut rng = Rng::new(6, Stream::MonteCarlo);
+        for (n, m) in SIZES {
+            let (model, states) = model(ObservationKind::Linear, (n, m), &mut rng);
+            let generated = seen(&model, &states);
+            let rows = Rows::new(&generated, n);
+            let same = matched(&model, rows, rows).unwrap();
+            let error = largest_difference(&same.parameters().1, &model.parameters().1);
+            assert!(error < ROUNDING, "{error}");
+        }
+    }
+
+    #[test]
+    fn one_channel_is_stretched_by_the_ratio_of_standard_deviations() {
+        let mut rng = Rng::new(7, Stream::MonteCarlo);
+        let (model, states) = model(ObservationKind::Linear, (1, 2), &mut rng);
+        let generated = seen(&model, &states);
+        for (factor, can) in [(0.3, false), (0.4, true), (2.5, true), (3.2, false)] {
+            let truth: Vec<f64> = generated.iter().map(|x| 7.0 - factor * x).collect();
+            let stretched = matched(&model, Rows::new(&truth, 1), Rows::new(&generated, 1));
+            assert_eq!(stretched.is_some(), can, "{factor}");
+            let expected = model.parameters().1.into_iter().map(|b| factor * b);
+            if let Some(stretched) = stretched {
+                let expected: Vec<f64> = expected.collect();
+                assert!(largest_difference(&stretched.parameters().1, &expected) < ROUNDING);
+            }
+        }
+    }
+
+    /// ⟨‖T y − y‖²⟩ = tr (T − 1) C (T − 1)ᵀ for rows y of covariance C.
+    fn moved(t: &[f64], c: &[f64], n: usize) -> f64 {
+        let mut change = t.to_vec();
+        change.iter_mut().step_by(n + 1).for_each(|t| *t -= 1.0);
+        let half = product(&change, c, (n, n, n));
+        half.iter().zip(&change).map(|(a, b)| a * b).sum()
+    }
+
+    #[test]
+    fn no_other_stretching_to_the_same_covariance_moves_observations_less() {
+        let (mut rng, n) = (Rng::new(8, Stream::MonteCarlo), 4);
+        let mut covariance = || {
+            let rows = product(&draw(&mut rng, 50 * n), &near_unit(&mut rng, n), (50, n, n));
+            let rows = Rows::new(&rows, n);
+            rows.covariance(&rows.means())
+        };
+        let (c, d) = (covariance(), covariance());
+        let t = transport(&c, &d, n).unwrap();
+        let least = moved(&t, &c, n);
+        let (from, to) = (power(&c, n, -0.5), power(&d, n, 0.5));
+        for _ in 0..50 {
+            // T' = D^(1/2) Q C^(−1/2) has T' C T'ᵀ = D for every rotation Q.
+            let q = linalg::svd(&near_unit(&mut rng, n), n, n);
+            let mut v = vec![0.0; n * n];
+            linalg::transpose(&q.v, (n, n), &mut v);
+            let q = product(&q.u, &v, (n, n, n));
+            let other = product(&to, &product(&q, &from, (n, n, n)), (n, n, n));
+            assert!(moved(&other, &c, n) >= least);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_does_not_depend_on_the_coordinates_of_states() {
+        let mut rng = Rng::new(9, Stream::MonteCarlo);
+        let (n, m) = (5, 3);
+        let (model, states) = model(ObservationKind::Linear, (n, m), &mut rng);
+        let generated = seen(&model, &states);
+        let truth = product(&generated, &near_unit(&mut rng, n), (400, n, n));
+        let (truth, generated) = (Rows::new(&truth, n), Rows::new(&generated, n));
+        // B S shows of S⁻¹z what B shows of z; powers of two are not rounded.
+        let scales = [0.25_f64, 2.0, 8.0];
+        let mut theta = model.theta().to_vec();
+        let b = &mut theta[model.map().layout().len()..];
+        for (i, b) in b.iter_mut().enumerate() {
+            *b *= scales[i % m] as f32;
+        }
+        let scaled: Vec<f64> = (0..states.len())
+            .map(|i| states[i] / scales[i % m])
+            .collect();
+        let one = matched(&model, truth, generated).unwrap();
+        let other = matched(&model.with_theta(theta), truth, generated).unwrap();
+        let error = largest_difference(&seen(&one, &states), &seen(&other, &scaled));
+        assert!(error < 10.0 * ROUNDING, "{error}");
+    }
+
+    #[test]
+    fn orbits_without_a_spread_are_not_matched() {
+        let mut rng = Rng::new(10, Stream::MonteCarlo);
+        let (model, states) = model(ObservationKind::Linear, (3, 3), &mut rng);
+        let truth = seen(&model, &states);
+        let truth = Rows::new(&truth, 3);
+        let constant = vec![1.0; 30];
+        assert!(matched(&model, truth, Rows::new(&constant, 3)).is_none());
+        for value in [f64::NAN, f64::INFINITY, 1e200] {
+            let mut generated = truth.values().to_vec();
+            generated[7] = value;
+            assert!(matched(&model, truth, Rows::new(&generated, 3)).is_none());
+        }
+        let (identity, _) = self::model(ObservationKind::Identity, (3, 3), &mut rng);
+        assert!(matched(&identity, truth, truth).is_none());
+    }
+}
