@@ -99,6 +99,8 @@ pub struct Trained {
     pub reconstruction: Reconstruction,
     /// The last parameters, where the model has others.
     pub last: Option<Reconstruction>,
+    /// Whether the best parameters were looked for, and none had a score.
+    pub found_none: bool,
     /// How it ended, with all that continues it.
     pub outcome: Outcome,
     /// What was known at the end of every epoch.

@@ -1,15 +1,16 @@
 //! B with which free orbits vary as the data do.
 //!
 //! Training fits forecasts, and a map that forecasts the mean of what may follow varies less than the data where part of
-//! them is noise. With U an orthonormal basis of what B can show, C the covariance of Uᵀx̂ over free orbits and D that of Uᵀx
-//! over the data,
+//! them is noise. With U an orthonormal basis of the directions that B can show and the data vary in, C the covariance of
+//! Uᵀx̂ over free orbits and D that of Uᵀx over the data,
 //!
 //! ```text
-//! B ← U T Uᵀ B        T = C^(−1/2) (C^(1/2) D C^(1/2))^(1/2) C^(−1/2),  so that T C T = D
+//! B ← B + U (T − 1) Uᵀ B        T = C^(−1/2) (C^(1/2) D C^(1/2))^(1/2) C^(−1/2),  so that T C T = D
 //! ```
 //!
 //! Of all matrices with T C Tᵀ = D this one moves observations least in the mean square (Dowson and Landau 1982,
-//! `dowson1982`). A bias b becomes what brings the means together. F stays as it is, and with it all exponents; forecasts
+//! `dowson1982`). C is the mean over orbits of their covariances, each about its own mean: an orbit that settles elsewhere does not
+//! count as spread. A bias b becomes what brings the means together. F stays as it is, and with it all exponents; forecasts
 //! begin at other states B⁺x, and get worse the farther T is from the identity.
 
 use crate::linalg::{self, SymmetricEigen};
@@ -17,33 +18,35 @@ use crate::measure::Rows;
 use crate::model::Model;
 use crate::observation::ObservationKind;
 
-/// Orbits that vary by more than this factor more or less than the data, in any direction, have another attractor:
-/// stretching does not bring them together.
+/// Orbits that would have to be stretched or shrunk by more than this factor have another attractor.
 pub const LARGEST_FACTOR: f64 = 3.0;
 
-/// The model with B, and b if there is one, such that `generated`, its free orbits, vary as `truth` does; none if it has
-/// no B, or if they are not finite or vary by a factor of [`LARGEST_FACTOR`] more or less.
-pub fn matched(model: &Model, truth: Rows<'_>, generated: Rows<'_>) -> Option<Model> {
+/// Directions in which the data have less than this of their largest variance stay as trained: a sum or a copy of channels
+/// leaves such, and roots of products of covariances lose them to rounding.
+const LEAST_VARIANCE: f64 = 1e-6;
+
+/// The model with B, and b if there is one, such that `orbits`, its free orbits (row-major, with the channels of the
+/// truth), vary as `truth` does; none if it has no B, or if orbits are not finite or vary too differently.
+///
+/// # Panics
+/// If B is not finite although what it shows is.
+pub fn matched(model: &Model, truth: Rows<'_>, orbits: &[Vec<f64>]) -> Option<Model> {
     let observation = model.architecture().observation;
-    let finite = generated.values().iter().all(|x| x.is_finite());
+    let finite = orbits.iter().flatten().all(|x| x.is_finite());
     if observation.kind == ObservationKind::Identity || !finite {
         return None;
     }
     let (n, m) = (observation.dim_obs, observation.latent);
     let (of_map, mut own) = model.parameters();
     let (b, bias) = own.split_at_mut(n * m);
-    let shown = Shown::by(b, (n, m));
-    let t = transport(
-        &shown.covariance(generated),
-        &shown.covariance(truth),
-        shown.dim,
-    )?;
+    let shown = Shown::by(b, (n, m), truth)?;
+    let (c, d) = (shown.mean_covariance(orbits), shown.covariance(truth));
+    let t = transport(&c, &d, shown.dim)?;
     b.copy_from_slice(&shown.stretch(&t, b, m));
     if observation.kind == ObservationKind::LinearWithBias {
-        let mut seen: Vec<f64> = generated.means();
-        seen.iter_mut().zip(&*bias).for_each(|(x, b)| *x -= b);
-        let seen = shown.stretch(&t, &seen, 1);
-        let means = truth.means().into_iter().zip(seen);
+        let seen = mean_of_means(orbits, n).into_iter().zip(&*bias);
+        let seen: Vec<f64> = seen.map(|(x, b)| x - b).collect();
+        let means = truth.means().into_iter().zip(shown.stretch(&t, &seen, 1));
         bias.iter_mut()
             .zip(means)
             .for_each(|(b, (truth, seen))| *b = truth - seen);
@@ -52,7 +55,22 @@ pub fn matched(model: &Model, truth: Rows<'_>, generated: Rows<'_>) -> Option<Mo
     Some(model.with_theta(theta.collect()))
 }
 
-/// What an observation model can show: the space of the columns of B.
+/// The mean over orbits of the mean of every channel.
+fn mean_of_means(orbits: &[Vec<f64>], n: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; n];
+    for orbit in orbits {
+        add(&mut mean, &Rows::new(orbit, n).means(), orbits.len());
+    }
+    mean
+}
+
+/// Adds one of `count` vectors whose mean is taken.
+fn add(mean: &mut [f64], values: &[f64], count: usize) {
+    let pairs = mean.iter_mut().zip(values);
+    pairs.for_each(|(mean, value)| *mean += value / count as f64);
+}
+
+/// The directions that an observation model can show and data vary in.
 struct Shown {
     /// U, N × r row-major with orthonormal columns, and its transpose.
     u: Vec<f64>,
@@ -63,8 +81,23 @@ struct Shown {
 }
 
 impl Shown {
-    fn by(b: &[f64], (n, m): (usize, usize)) -> Shown {
-        let (u, dim) = (linalg::svd(b, n, m).u, n.min(m));
+    /// The principal components of data within the columns of B; none if the data do not vary there.
+    fn by(b: &[f64], (n, m): (usize, usize), truth: Rows<'_>) -> Option<Shown> {
+        let all = Shown::new(linalg::svd(b, n, m).u, n);
+        let r = all.dim;
+        let d = eigen(&all.covariance(truth), r);
+        let largest = d.value(d.extremes().0);
+        let kept: Vec<usize> = (0..r)
+            .filter(|&k| d.value(k) > LEAST_VARIANCE * largest)
+            .collect();
+        let vectors = (0..r).flat_map(|i| kept.iter().map(move |&k| (k, i)));
+        let vectors: Vec<f64> = vectors.map(|(k, i)| d.vector(k, i)).collect();
+        let u = product(&all.u, &vectors, (n, r, kept.len()));
+        (!kept.is_empty()).then(|| Shown::new(u, n))
+    }
+
+    fn new(u: Vec<f64>, n: usize) -> Shown {
+        let dim = u.len() / n;
         let mut transposed = vec![0.0; u.len()];
         linalg::transpose(&u, (n, dim), &mut transposed);
         Shown {
@@ -84,11 +117,25 @@ impl Shown {
         y.covariance(&y.means())
     }
 
-    /// U T Uᵀ X of an N × k matrix X.
+    /// The mean of the covariances of orbits.
+    fn mean_covariance(&self, orbits: &[Vec<f64>]) -> Vec<f64> {
+        let mut mean = vec![0.0; self.dim * self.dim];
+        for orbit in orbits {
+            let covariance = self.covariance(Rows::new(orbit, self.channels));
+            add(&mut mean, &covariance, orbits.len());
+        }
+        mean
+    }
+
+    /// X + U (T − 1) Uᵀ X of an N × k matrix X.
     fn stretch(&self, t: &[f64], x: &[f64], k: usize) -> Vec<f64> {
         let (n, r) = (self.channels, self.dim);
+        let mut change = t.to_vec();
+        change.iter_mut().step_by(r + 1).for_each(|t| *t -= 1.0);
         let inner = product(&self.transposed, x, (r, n, k));
-        product(&self.u, &product(t, &inner, (r, r, k)), (n, r, k))
+        let mut y = product(&self.u, &product(&change, &inner, (r, r, k)), (n, r, k));
+        y.iter_mut().zip(x).for_each(|(y, x)| *y += x);
+        y
     }
 }
 
@@ -133,6 +180,8 @@ fn product(a: &[f64], b: &[f64], (n, k, m): (usize, usize, usize)) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
     use crate::map::{Dims, MODELS};
     use crate::model::Architecture;
@@ -173,10 +222,10 @@ mod tests {
         x
     }
 
-    fn shown(model: &Model) -> Shown {
+    fn shown(model: &Model, truth: Rows<'_>) -> Shown {
         let observation = model.architecture().observation;
         let (n, m) = (observation.dim_obs, observation.latent);
-        Shown::by(&model.parameters().1[..n * m], (n, m))
+        Shown::by(&model.parameters().1[..n * m], (n, m), truth).unwrap()
     }
 
     fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
@@ -199,15 +248,16 @@ mod tests {
             // The same rows, turned and stretched a little, elsewhere.
             let truth = product(&generated, &near_unit(&mut rng, n), (400, n, n));
             let truth: Vec<f64> = truth.iter().map(|x| x + 3.0).collect();
-            let (truth, generated) = (Rows::new(&truth, n), Rows::new(&generated, n));
-            let stretched = matched(&model, truth, generated).unwrap();
+            let truth = Rows::new(&truth, n);
+            let stretched = matched(&model, truth, &[generated]).unwrap();
             let again = seen(&stretched, &states);
-            let (again, shown) = (Rows::new(&again, n), shown(&model));
+            let (again, shown) = (Rows::new(&again, n), shown(&model, truth));
             let expected = shown.covariance(truth);
             let scale = expected.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
             let error = largest_difference(&shown.covariance(again), &expected);
             assert!(error < ROUNDING * scale, "{kind:?} {n} {m}: {error}");
             if kind == ObservationKind::LinearWithBias {
+                // Means of some 3 are b and B times means of states, rounded by 6e-8 each.
                 assert!(largest_difference(&again.means(), &truth.means()) < 3.0 * ROUNDING);
             }
             let of_map = model.map().layout().len();
@@ -222,7 +272,7 @@ mod tests {
             let (model, states) = model(ObservationKind::Linear, (n, m), &mut rng);
             let generated = seen(&model, &states);
             let rows = Rows::new(&generated, n);
-            let same = matched(&model, rows, rows).unwrap();
+            let same = matched(&model, rows, slice::from_ref(&generated)).unwrap();
             let error = largest_difference(&same.parameters().1, &model.parameters().1);
             assert!(error < ROUNDING, "{error}");
         }
@@ -235,7 +285,7 @@ mod tests {
         let generated = seen(&model, &states);
         for (factor, can) in [(0.3, false), (0.4, true), (2.5, true), (3.2, false)] {
             let truth: Vec<f64> = generated.iter().map(|x| 7.0 - factor * x).collect();
-            let stretched = matched(&model, Rows::new(&truth, 1), Rows::new(&generated, 1));
+            let stretched = matched(&model, Rows::new(&truth, 1), slice::from_ref(&generated));
             assert_eq!(stretched.is_some(), can, "{factor}");
             let expected = model.parameters().1.into_iter().map(|b| factor * b);
             if let Some(stretched) = stretched {
@@ -283,7 +333,7 @@ mod tests {
         let (model, states) = model(ObservationKind::Linear, (n, m), &mut rng);
         let generated = seen(&model, &states);
         let truth = product(&generated, &near_unit(&mut rng, n), (400, n, n));
-        let (truth, generated) = (Rows::new(&truth, n), Rows::new(&generated, n));
+        let (truth, generated) = (Rows::new(&truth, n), [generated]);
         // B S shows of S⁻¹z what B shows of z; powers of two are not rounded.
         let scales = [0.25_f64, 2.0, 8.0];
         let mut theta = model.theta().to_vec();
@@ -294,9 +344,10 @@ mod tests {
         let scaled: Vec<f64> = (0..states.len())
             .map(|i| states[i] / scales[i % m])
             .collect();
-        let one = matched(&model, truth, generated).unwrap();
-        let other = matched(&model.with_theta(theta), truth, generated).unwrap();
+        let one = matched(&model, truth, &generated).unwrap();
+        let other = matched(&model.with_theta(theta), truth, &generated).unwrap();
         let error = largest_difference(&seen(&one, &states), &seen(&other, &scaled));
+        // Sums of three products of some 3.
         assert!(error < 10.0 * ROUNDING, "{error}");
     }
 
@@ -307,13 +358,72 @@ mod tests {
         let truth = seen(&model, &states);
         let truth = Rows::new(&truth, 3);
         let constant = vec![1.0; 30];
-        assert!(matched(&model, truth, Rows::new(&constant, 3)).is_none());
+        assert!(matched(&model, truth, &[constant]).is_none());
+        assert!(matched(&model, truth, &[]).is_none());
         for value in [f64::NAN, f64::INFINITY, 1e200] {
             let mut generated = truth.values().to_vec();
             generated[7] = value;
-            assert!(matched(&model, truth, Rows::new(&generated, 3)).is_none());
+            assert!(matched(&model, truth, &[generated]).is_none());
         }
         let (identity, _) = self::model(ObservationKind::Identity, (3, 3), &mut rng);
-        assert!(matched(&identity, truth, truth).is_none());
+        assert!(matched(&identity, truth, &[truth.values().to_vec()]).is_none());
+    }
+
+    #[test]
+    fn directions_in_which_the_data_do_not_vary_stay_as_trained() {
+        let mut rng = Rng::new(11, Stream::MonteCarlo);
+        let (n, m) = (3, 3);
+        let (model, states) = model(ObservationKind::Linear, (n, m), &mut rng);
+        let mut theta = model.theta().to_vec();
+        let b = &mut theta[model.map().layout().len()..];
+        let unit = near_unit(&mut rng, n).into_iter();
+        b.iter_mut().zip(unit).for_each(|(b, u)| *b = u as f32);
+        let model = model.with_theta(theta);
+        let generated = seen(&model, &states);
+        // The third channel of the data is a copy of the first; the model's has a life of its own.
+        let copied = generated
+            .chunks_exact(n)
+            .flat_map(|x| [1.2 * x[0], x[1], 1.2 * x[0]]);
+        let truth: Vec<f64> = copied.collect();
+        let truth = Rows::new(&truth, n);
+        let stretched = matched(&model, truth, slice::from_ref(&generated)).unwrap();
+        let again = seen(&stretched, &states);
+        let shown = shown(&model, truth);
+        assert_eq!(shown.dim, 2);
+        let expected = shown.covariance(truth);
+        let scale = expected.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        let error = largest_difference(&shown.covariance(Rows::new(&again, n)), &expected);
+        assert!(error < ROUNDING * scale, "{error}");
+        let apart = |x: &[f64]| x.chunks_exact(n).map(|x| x[0] - x[2]).collect::<Vec<f64>>();
+        assert!(largest_difference(&apart(&again), &apart(&generated)) < 10.0 * ROUNDING);
+    }
+
+    #[test]
+    fn a_wide_range_of_scales_is_stretched_evenly() {
+        let mut rng = Rng::new(12, Stream::MonteCarlo);
+        let scales = [1.0, 0.03, 0.0015];
+        let mut rows = draw(&mut rng, 400 * 3);
+        rows.iter_mut()
+            .enumerate()
+            .for_each(|(i, x)| *x *= scales[i % 3]);
+        let rows = Rows::new(&rows, 3);
+        let c = rows.covariance(&rows.means());
+        let d: Vec<f64> = c.iter().map(|c| 1.21 * c).collect();
+        let t = transport(&c, &d, 3).unwrap();
+        let expected: Vec<f64> = (0..9).map(|i| if i % 4 == 0 { 1.1 } else { 0.0 }).collect();
+        // Roots of products of covariances are rounded by 1e-16 of the largest, 2e5 of the least: of the square 4e11.
+        assert!(largest_difference(&t, &expected) < 1e-4, "{t:?}");
+    }
+
+    #[test]
+    fn an_orbit_that_settles_elsewhere_does_not_count_as_spread() {
+        let mut rng = Rng::new(13, Stream::MonteCarlo);
+        let (model, states) = model(ObservationKind::Linear, (2, 2), &mut rng);
+        let here = seen(&model, &states);
+        let there: Vec<f64> = here.iter().map(|x| x + 50.0).collect();
+        let truth = Rows::new(&here, 2);
+        let same = matched(&model, truth, &[here.clone(), there]).unwrap();
+        let error = largest_difference(&same.parameters().1, &model.parameters().1);
+        assert!(error < ROUNDING, "{error}");
     }
 }

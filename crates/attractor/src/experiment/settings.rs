@@ -231,7 +231,7 @@ pub static SETTINGS: &[Setting] = &[
         "best-spread",
         "as-trained",
         Domain::Choice(&["as-trained", "matched"]),
-        "Whether B, before best-by judges, is stretched so that free orbits vary as the data do; `matched` brings the attractor nearer to the data's and makes forecasts worse",
+        "Whether B, before best-by judges, is stretched so that free orbits vary as the data do; on noisy recordings `matched` brings the attractor nearer and makes forecasts worse",
     ),
     setting(
         "checkpoint-every",
@@ -308,18 +308,18 @@ pub(super) static DEPENDENCES: &[Dependence] = &[
         v != Value::Real(0.0)
     }),
     depends("best-every", "best-by", |v| v != Value::Choice("none")),
-    depends("best-starts", "best-by", |v| {
-        !["none", "pe"].map(Value::Choice).contains(&v)
-    }),
-    depends("best-spread", "best-by", |v| {
-        !["none", "pe"].map(Value::Choice).contains(&v)
-    }),
+    depends("best-starts", "best-by", judges_orbits),
+    depends("best-spread", "best-by", judges_orbits),
     depends("best-spread", "observation", is_not_identity),
     depends("on-divergence", "retries", |v| v != Value::Integer(0)),
 ];
 
 fn is_adaptive(forcing: Value) -> bool {
     forcing == Value::Choice("agtf")
+}
+
+fn judges_orbits(best_by: Value) -> bool {
+    !["none", "pe"].map(Value::Choice).contains(&best_by)
 }
 
 fn is_not_identity(observation: Value) -> bool {

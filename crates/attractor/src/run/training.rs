@@ -46,10 +46,10 @@ impl Training<'_> {
         loop {
             let (outcome, checkpoint) = self.train_once(kept, &judge)?;
             let Outcome::Diverged { update, .. } = outcome else {
-                return Ok(self.trained(outcome, checkpoint));
+                return Ok(self.trained(outcome, checkpoint, &judge));
             };
             if checkpoint.rollbacks.len() == self.resolved.keeping.retries {
-                return Ok(self.trained(outcome, checkpoint));
+                return Ok(self.trained(outcome, checkpoint, &judge));
             }
             kept = rolled_back(checkpoint, update, self.resolved.keeping);
             self.store(&kept)?;
@@ -101,7 +101,12 @@ impl Training<'_> {
         }
     }
 
-    fn trained(self, outcome: Outcome, checkpoint: Checkpoint) -> Trained {
+    fn trained(
+        self,
+        outcome: Outcome,
+        checkpoint: Checkpoint,
+        judge: &Option<Judge<'_>>,
+    ) -> Trained {
         let (resolved, state) = (self.resolved, outcome.state());
         let finished = matches!(outcome, Outcome::Finished(_));
         let reconstruction = |theta, chosen| Reconstruction {
@@ -118,8 +123,11 @@ impl Training<'_> {
         };
         let is_other = chosen != LAST_CHOSEN;
         let last = is_other.then(|| reconstruction(state.theta.clone(), LAST_CHOSEN.to_string()));
+        let epochs = checkpoint.history.last().map_or(0, |epoch| epoch.epoch);
+        let looked = judge.as_ref().is_some_and(|judge| epochs >= judge.every);
         Trained {
             last,
+            found_none: looked && checkpoint.best.is_none(),
             reconstruction: reconstruction(theta, chosen),
             outcome,
             history: checkpoint.history,
@@ -335,7 +343,7 @@ impl<'a> Judge<'a> {
         let model = Model::new(self.resolved.architecture, theta.to_vec());
         match self.spread {
             Spread::AsTrained => Some(model),
-            Spread::Matched => self.reference.with_matched_spread(&model, self.starts),
+            Spread::Matched => self.reference.with_matched_spread(&model, self.starts - 1),
         }
     }
 
@@ -490,9 +498,9 @@ mod tests {
     #[test]
     fn a_matched_model_shows_an_attractor_as_large_as_that_of_the_data() {
         assert_eq!(best_b("as-trained", 0.6), Some(1.0));
-        // The standard deviations of orbits of 2000 and 4 · 500 rows differ by 1/√2000 and less.
+        // Standard deviations of 2000 rows scatter by 1/√2000 and less: two of these.
         let b = best_b("matched", 0.6).unwrap();
-        assert!((b / 0.6 - 1.0).abs() < 0.05, "{b}");
+        assert!((b / 0.6 - 1.0).abs() < 0.045, "{b}");
         // Smaller by more than a factor of three: another attractor.
         assert_eq!(best_b("matched", 0.3), None);
     }

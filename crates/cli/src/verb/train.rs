@@ -244,6 +244,14 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
             figure(back.alpha)
         )?;
     }
+    if trained.found_none {
+        let chosen = trained.reconstruction.card.chosen.as_deref();
+        writeln!(
+            notes,
+            "note: --best-by found no parameters with a score: free orbits diverge, or vary too differently from the data; the model has others ({})",
+            chosen.unwrap_or_default()
+        )?;
+    }
     let update = trained.outcome.state().update;
     match trained.outcome {
         Outcome::Finished(_) => writeln!(

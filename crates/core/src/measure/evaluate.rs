@@ -136,9 +136,6 @@ pub struct Scores {
     pub pe: Option<f64>,
 }
 
-/// Every so many rows of an orbit count for how it varies.
-const SPREAD_STRIDE: usize = 4;
-
 /// Farther from the mean than this many standard deviations, an orbit has diverged.
 const BOUND: f64 = 1e6;
 
@@ -196,7 +193,11 @@ impl<'a> Reference<'a> {
 
     /// The paper's orbit of a model, in f64: from the first row of the truth, without what is dropped.
     pub fn orbit(&self, model: &Model) -> Vec<f64> {
-        let mut orbit = model.orbit(self.truth.row(0), self.inputs, self.steps());
+        self.orbit_from(model, self.truth.row(0))
+    }
+
+    fn orbit_from(&self, model: &Model, x: &[f64]) -> Vec<f64> {
+        let mut orbit = model.orbit(x, self.inputs, self.steps());
         orbit.drain(..self.dropped() * self.truth.dim());
         orbit
     }
@@ -216,19 +217,12 @@ impl<'a> Reference<'a> {
             .map(move |orbit| self.judge(&orbit[dropped..]))
     }
 
-    /// The model with a B through which its free orbits from `count` rows, the first among them, vary as the truth does
+    /// The model with a B through which its free orbits, from the first row and `others` more, vary as the truth does
     /// ([`spread`](crate::spread)); none if there is no such B.
-    pub fn with_matched_spread(&self, model: &Model, count: usize) -> Option<Model> {
-        let dim = self.truth.dim();
-        let starts = iter::once(self.truth.row(0)).chain(self.other_starts(count - 1));
-        let mut settled = Vec::new();
-        for x in starts {
-            let orbit = model.orbit(x, self.inputs, self.steps());
-            let rows = orbit.chunks_exact(dim).skip(self.dropped());
-            // Neighbouring rows tell the same.
-            settled.extend(rows.step_by(SPREAD_STRIDE).flatten());
-        }
-        crate::spread::matched(model, self.truth, Rows::new(&settled, dim))
+    pub fn with_matched_spread(&self, model: &Model, others: usize) -> Option<Model> {
+        let starts = iter::once(self.truth.row(0)).chain(self.other_starts(others));
+        let orbits: Vec<Vec<f64>> = starts.map(|x| self.orbit_from(model, x)).collect();
+        crate::spread::matched(model, self.truth, &orbits)
     }
 
     /// `count` rows, evenly spaced, without the first.
