@@ -286,10 +286,8 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
         write_training(&mut out).unwrap();
         let page = String::from_utf8(out).unwrap();
         assert!(SETTINGS.iter().all(|setting| page.contains(setting.about)));
-        let paper = |line: &str| {
-            line.split_whitespace()
-                .eq(["paper", "observation-start=random"])
-        };
+        let begin = ["paper", "observation-start=random"];
+        let paper = |line: &str| line.split_whitespace().take(2).eq(begin);
         assert!(page.lines().any(paper), "{page}");
     }
 

@@ -248,7 +248,7 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
         let chosen = trained.reconstruction.card.chosen.as_deref();
         writeln!(
             notes,
-            "note: --best-by found no parameters with a score: free orbits diverge, or vary too differently from the data; the model has others ({})",
+            "note: --best-by found no parameters with a score: free orbits diverge or stand still; the model has others ({})",
             chosen.unwrap_or_default()
         )?;
     }
