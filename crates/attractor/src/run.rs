@@ -35,6 +35,7 @@ pub use checkpoint::{Best, Checkpoint, Rollback};
 use lock::Lock;
 pub(crate) use task::refuse_different;
 pub use task::{Claim, Difference, Task};
+pub(crate) use training::LAST_CHOSEN;
 use training::Training;
 
 const EXPERIMENT: &str = "experiment.toml";

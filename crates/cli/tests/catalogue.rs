@@ -127,7 +127,12 @@ fn a_mistyped_name_gets_the_near_one_as_hint() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(told.contains("hint: did you mean `"), "{name}: {told}");
     }
-    for (mistyped, meant) in [("hiden", "hidden"), ("heatmap", "heat-map")] {
+    for (mistyped, meant) in [
+        ("hiden", "hidden"),
+        ("heatmap", "heat-map"),
+        ("agtff", "agtf"),
+        ("best-atractor", "best-attractor"),
+    ] {
         let output = attractor(&["explain", mistyped]);
         let told = String::from_utf8(output.stderr).unwrap();
         let hint = format!("hint: did you mean `{meant}`?");

@@ -8,19 +8,23 @@ use serde_json::Value;
 use super::material::Material;
 use crate::model_file::Reconstruction;
 use crate::references::{self, METHODS, PAPER, TOOL};
-use crate::run::Trained;
+use crate::run::{LAST_CHOSEN, Trained};
 
 /// Two paragraphs: the question, then the answer.
 pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     let asked = asked(material);
     let ended = ended(&material.outcome);
+    let kept = kept(
+        material.reconstruction.card.chosen.as_deref(),
+        &material.outcome,
+    );
     let answers = [
         judged(&document["scores"]),
         forecast(&document["scores"]),
         dynamics(&document["dynamics"], &document["signals"]),
     ];
     let answers: Vec<String> = answers.into_iter().flatten().collect();
-    let question = [Some(asked), ended].into_iter().flatten();
+    let question = [Some(asked), ended, kept].into_iter().flatten();
     let mut paragraphs = vec![question.collect::<Vec<_>>().join(" ")];
     paragraphs.extend((!answers.is_empty()).then(|| answers.join(" ")));
     paragraphs
@@ -80,15 +84,27 @@ fn ended(outcome: &Value) -> Option<String> {
     let word = outcome["outcome"].as_str()?;
     let updates = grouped(outcome["update"].as_u64()? as usize);
     if word == Trained::DIVERGED {
-        return Some(format!(
-            "Training diverged at update {updates}: the model is its last finite state."
-        ));
+        return Some(format!("Training diverged at update {updates}."));
     }
     let loss = outcome["loss"].as_f64();
     let loss = loss.map_or(String::new(), |loss| {
         format!(" with a loss of {}", figure(loss))
     });
     Some(format!("Training {word} after {updates} updates{loss}."))
+}
+
+/// Which parameters of the training the model has; none where they are those at its end, or nobody knows.
+fn kept(chosen: Option<&str>, outcome: &Value) -> Option<String> {
+    let Some(chosen) = chosen.filter(|chosen| *chosen != LAST_CHOSEN) else {
+        let diverged = outcome["outcome"] == Trained::DIVERGED;
+        return diverged.then(|| "The model is its last finite state.".to_string());
+    };
+    let short = |word: &str| match word.parse::<f64>() {
+        Ok(number) if word.contains('.') => figure(number),
+        _ => word.to_string(),
+    };
+    let words: Vec<String> = chosen.split(' ').map(short).collect();
+    Some(format!("Its parameters are the {}.", words.join(" ")))
 }
 
 /// The paper's scores, each with its floor and chance where they are known.
@@ -284,6 +300,20 @@ mod tests {
             ended(&diverged)
                 .unwrap()
                 .contains("diverged at update 1,000")
+        );
+    }
+
+    #[test]
+    fn parameters_are_told_where_they_are_not_the_last() {
+        let diverged = json!({ "outcome": Trained::DIVERGED });
+        assert_eq!(kept(None, &Value::Null), None);
+        assert_eq!(kept(Some(LAST_CHOSEN), &Value::Null), None);
+        let told = kept(Some(LAST_CHOSEN), &diverged).unwrap();
+        assert_eq!(told, "The model is its last finite state.");
+        let best = "best by d_stsp: 1.698527274683443 after epoch 525, average of updates";
+        assert_eq!(
+            kept(Some(best), &diverged).unwrap(),
+            "Its parameters are the best by d_stsp: 1.699 after epoch 525, average of updates."
         );
     }
 

@@ -17,7 +17,7 @@ use crate::experiment::{Choice, ExperimentError, Keeping, Remedy, Resolved, Spre
 use crate::model_file::Reconstruction;
 
 /// What the card of a model says that has the parameters at the end of training.
-const LAST_CHOSEN: &str = "last";
+pub(crate) const LAST_CHOSEN: &str = "last";
 
 /// A training: what is trained, where it is stored, who watches.
 pub(super) struct Training<'a> {

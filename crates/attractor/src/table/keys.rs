@@ -24,9 +24,10 @@ impl Key {
     pub(super) fn find(name: &str) -> Result<Key, StudyError> {
         // The number of threads is no property of a run.
         let known = SETTINGS.iter().map(|setting| setting.name);
-        let known: Vec<&'static str> = known.filter(|name| *name != "threads").collect();
+        let known = known.filter(|name| *name != "threads");
+        let known: Vec<&'static str> = [Key::Name.name()].into_iter().chain(known).collect();
         match known.iter().find(|known| **known == name) {
-            _ if name == Key::Name.name() => Ok(Key::Name),
+            Some(_) if name == Key::Name.name() => Ok(Key::Name),
             Some(name) => Ok(Key::Setting(name)),
             None => Err(StudyError::UnknownKey(SettingError::Unknown {
                 name: name.to_string(),

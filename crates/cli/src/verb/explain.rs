@@ -44,10 +44,16 @@ impl Explain {
 
 /// The settings of training that can have this value by name.
 fn settings_with(value: &str) -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().filter(move |setting| match setting.domain {
-        Domain::Choice(values) => values.contains(&value),
-        _ => false,
-    })
+    let is_one = move |setting: &&Setting| words_of(setting).contains(&value);
+    SETTINGS.iter().filter(is_one)
+}
+
+/// The words that a setting can be.
+fn words_of(setting: &Setting) -> &'static [&'static str] {
+    match setting.domain {
+        Domain::Choice(words) => words,
+        _ => &[],
+    }
 }
 
 /// The entry with this name; if there is none, the nearest of all that can be explained is suggested.
@@ -55,9 +61,12 @@ fn find(name: &str) -> Result<&'static Entry, Error> {
     let entries = library::entries().map(|entry| entry.id);
     let settings = SETTINGS.iter().map(|setting| setting.name);
     let figures = KINDS.iter().map(|kind| kind.id);
+    let words = SETTINGS.iter().flat_map(words_of).copied();
+    let presets = PRESETS.iter().map(|preset| preset.name);
     let names = entries.chain(settings).chain(figures).chain([TRAIN]);
+    let names = names.chain(words).chain(presets);
     library::find(name).map_err(|_| Error::UnknownName {
-        what: "model, measure, system, format, figure or setting",
+        what: "model, measure, system, format, figure, setting, value or preset",
         name: name.to_string(),
         near: nearest(name, names),
     })
