@@ -364,7 +364,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "best-attractor",
-        about: "As best, every 20 epochs, with B stretched so that orbits vary as the data do: a nearer attractor, worse forecasts",
+        about: "As best, every 20 epochs, with B stretched so that orbits vary as the data do: on noisy recordings a nearer attractor, worse forecasts",
         set: &[
             ("average", "0.999"),
             ("best-by", "d_stsp"),
