@@ -46,10 +46,10 @@ impl Training<'_> {
         loop {
             let (outcome, checkpoint) = self.train_once(kept, &judge)?;
             let Outcome::Diverged { update, .. } = outcome else {
-                return Ok(self.trained(outcome, checkpoint, &judge));
+                return Ok(self.trained(outcome, checkpoint, judge.as_ref()));
             };
             if checkpoint.rollbacks.len() == self.resolved.keeping.retries {
-                return Ok(self.trained(outcome, checkpoint, &judge));
+                return Ok(self.trained(outcome, checkpoint, judge.as_ref()));
             }
             kept = rolled_back(checkpoint, update, self.resolved.keeping);
             self.store(&kept)?;
@@ -105,7 +105,7 @@ impl Training<'_> {
         self,
         outcome: Outcome,
         checkpoint: Checkpoint,
-        judge: &Option<Judge<'_>>,
+        judge: Option<&Judge<'_>>,
     ) -> Trained {
         let (resolved, state) = (self.resolved, outcome.state());
         let finished = matches!(outcome, Outcome::Finished(_));
@@ -124,7 +124,7 @@ impl Training<'_> {
         let is_other = chosen != LAST_CHOSEN;
         let last = is_other.then(|| reconstruction(state.theta.clone(), LAST_CHOSEN.to_string()));
         let epochs = checkpoint.history.last().map_or(0, |epoch| epoch.epoch);
-        let looked = judge.as_ref().is_some_and(|judge| epochs >= judge.every);
+        let looked = judge.is_some_and(|judge| epochs >= judge.every);
         Trained {
             last,
             found_none: looked && checkpoint.best.is_none(),
