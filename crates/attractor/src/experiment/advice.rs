@@ -8,8 +8,8 @@ use super::settings::{DEPENDENCES, Dependence, SETTINGS};
 use super::{Experiment, Resolved};
 
 impl Experiment {
-    /// A sentence for every setting that the user gave and that has no effect with the others. Lines of files count
-    /// where they differ from the defaults: the file of a run has them all.
+    /// A sentence for every setting that the user, or a preset, gave and that has no effect with the others. Lines of files
+    /// count where they differ from the defaults: the file of a run has them all.
     pub fn without_effect(&self, raw: &Raw) -> Vec<String> {
         let idle = |dependence: &&Dependence| !(dependence.acts)(self.settings.get(dependence.on));
         let sentence = |dependence: &Dependence| {
@@ -50,14 +50,13 @@ impl Experiment {
     }
 }
 
-/// Whether a user wrote it, and not a preset or the file of another run.
+/// Whether a user asked for it, by itself or by a preset, and it is not just a line in the file of another run.
 fn is_of_user(given: &Given) -> bool {
     let default = |setting: &Setting| setting.check(&given.text) == Ok(setting.default_value());
     let mut list = SETTINGS.iter();
     match given.origin {
-        Origin::Preset(_) => false,
         Origin::File { .. } => !list.any(|s| s.name == given.name && default(s)),
-        Origin::Set | Origin::Flag => true,
+        Origin::Preset(_) | Origin::Set | Origin::Flag => true,
     }
 }
 
@@ -144,6 +143,29 @@ mod tests {
             ["--decay has no effect with forcing gtf"]
         );
         assert!(told(&raw(&[("forcing", "none"), ("model", "plrnn")])).is_empty());
+    }
+
+    #[test]
+    fn a_preset_that_loses_its_point_is_told() {
+        let told = |preset: &str, given: &[(&str, &str)]| {
+            let mut all = Raw::default();
+            all.preset(preset).unwrap();
+            all.given.extend(raw(given).given);
+            told(&all)
+        };
+        assert_eq!(
+            told("best-attractor", &[("observation", "identity")]),
+            ["--best-spread (preset best-attractor) has no effect with observation identity"]
+        );
+        assert_eq!(
+            told("best", &[("epochs", "5")]),
+            [
+                "--best-by (preset best) has no effect in 5 epochs: the first are judged after 10 (--best-every)"
+            ]
+        );
+        for preset in ["paper", "best", "best-attractor"] {
+            assert!(told(preset, &[]).is_empty());
+        }
     }
 
     #[test]
