@@ -55,6 +55,8 @@ class Driver:
         wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = f"/session/{answer['sessionId']}"
+        # The browser's own start page makes requests, which would count as those of the first page.
+        self.post("/url", url="about:blank")
 
     def wait_until_ready(self):
         for _ in range(300):
