@@ -1,5 +1,5 @@
 //! A trained model taken apart: exponents, fixed points, cycles and regions of its free orbit, in one document
-//! ([`to_json`]) and in tables ([`tables`]).
+//! ([`AnatomyDocument`]) and in tables ([`tables`]).
 //!
 //! The orbit starts where [`generate`](crate::generate::generate) starts one, and is driven by the inputs of the data, from
 //! their first row again behind their last. Fixed points and cycles belong to a constant input, the mean of these. What nature
@@ -9,26 +9,27 @@ mod document;
 pub(crate) mod gradients;
 mod tables;
 
-pub(crate) use document::exponents as exponents_json;
-pub use document::{observe, per, to_json};
+pub use document::{AnatomyDocument, ExponentsDocument, observe, per};
 pub use tables::{TABLES, Table, Tables, prepare, tables};
 
 use std::time::{Duration, Instant};
 
 use attractor_core::analysis::cycles::{Expired, FixedInput, Found, Pool, newton};
 use attractor_core::analysis::fixed_points::{Cells, Effort, cycles_of_period};
-use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_of_map};
+use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_of_dynamics};
 use attractor_core::analysis::membership::Attractor;
 use attractor_core::analysis::regions::Itinerary;
-use attractor_core::analysis::tangent::Tangent;
+use attractor_core::dynamics::{Dynamics, leaves_f32};
 use attractor_core::map::piecewise::PiecewiseLinear;
-use attractor_core::model::leaves_f32;
+use attractor_core::progress::{Follow, Stopped, Unwatched, tell};
 use attractor_core::rng::{Rng, Stream};
-use attractor_core::series::{Series, mean_and_sd};
+use attractor_core::series::mean_and_sd;
 use attractor_core::system::integrate::IntegrateError;
 
-use crate::generate::{self, GenerateError, GeneratedFrom};
+use crate::Error;
+use crate::generate::{self, GeneratedFrom};
 use crate::model_file::Reconstruction;
+use crate::seen::Seen;
 
 /// What to look for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,60 +78,85 @@ pub struct Regions {
     pub itinerary: Itinerary,
 }
 
+/// What is done, in order: an orbit, its exponents, fixed points and cycles.
+const PARTS: u64 = 3;
+
+/// Exponents of systems with more variables than this are the largest [`SOME`] alone.
+const MANY: usize = 128;
+const SOME: usize = 20;
+
 /// Takes a model apart.
 pub fn dissect(
     reconstruction: &Reconstruction,
-    data: Option<&Series>,
+    data: Option<&Seen>,
     request: &Request,
-) -> Result<Anatomy, GenerateError> {
-    let model = &reconstruction.model;
-    let (x, start) = generate::start(reconstruction, data)?;
-    let inputs = generate::inputs(reconstruction, data)?;
-    let (theta, _) = model.parameters();
-    let mut z = vec![0.0; model.architecture().dims.latent];
-    model.initial_states().infer(&x, &mut z);
-    let (orbit, diverged_at) = free_orbit(model.map(), &theta, &z, &inputs, request.steps);
+    follow: &mut dyn Follow,
+) -> Result<Anatomy, Error> {
+    let dynamics = reconstruction.dynamics.as_ref();
+    let start = generate::departure(reconstruction, data)?;
+    let inputs = generate::inputs(reconstruction, data, start.row)?;
+    let (orbit, diverged_at) = free_orbit(dynamics, &start.z, &inputs, request.steps, follow)?;
+    tell(follow, "exponents", 1, PARTS)?;
+    let dim = start.z.len();
     let plan = LyapunovPlan {
         transient: request.steps / 10,
         intervals: request.steps,
-        ..LyapunovPlan::full(z.len())
+        ..LyapunovPlan::full(if dim <= MANY { dim } else { SOME })
     };
     let is_bounded = diverged_at.is_none();
-    let spectrum = is_bounded.then(|| lyapunov_of_map(model.map(), &theta, &z, &inputs, &plan));
+    let spectrum = is_bounded.then(|| lyapunov_of_dynamics(dynamics, &start.z, &inputs, &plan));
     let diverged_at = diverged_at.or(match spectrum {
         Some(Err(IntegrateError::Diverged { time })) => Some(time as usize + 1),
         _ => None,
     });
-    let input = mean_input(&inputs, model.architecture().dims.inputs);
-    let form = model.map().piecewise(&theta);
-    let form = form.map(|form| form.under(&input));
-    let smooth = FixedInput {
-        map: model.map(),
-        theta: &theta,
-        s: &input,
-    };
-    let begun = Instant::now();
-    let limit = Duration::try_from_secs_f64(request.seconds).unwrap_or(Duration::MAX);
-    let expired = || begun.elapsed() >= limit;
+    tell(follow, "fixed points and cycles", 2, PARTS)?;
+    let input = mean_input(&inputs, dynamics.sizes().inputs);
+    let form = dynamics.piecewise().map(|form| form.under(&input));
+    let search = Search::begin(request);
     let periodic = match &form {
         Some(form) => {
-            let points = [orbit.as_slice(), &states(reconstruction, data)?].concat();
-            of_hinges(form, &points, request, &expired)
+            let points = [orbit.as_slice(), &states(dynamics, data)].concat();
+            of_hinges(form, &points, request, &|| search.is_over())
         }
-        None => of_smooth(&smooth, &orbit, request, &expired),
+        None => {
+            let map = FixedInput {
+                dynamics,
+                s: &input,
+            };
+            of_smooth(&map, &orbit, dim, request, &|| search.is_over())
+        }
     };
     let is_bounded = diverged_at.is_none();
     Ok(Anatomy {
         lyapunov: spectrum.and_then(Result::ok),
-        attractor: is_bounded.then(|| Attractor::new(&orbit, z.len())),
+        attractor: is_bounded.then(|| Attractor::new(&orbit, dim)),
         regions: form.as_ref().map(|form| Regions::of(form, &orbit)),
         request: *request,
-        start,
+        start: start.from,
         diverged_at,
         orbit,
         periodic,
         input,
     })
+}
+
+/// How long a search goes on.
+struct Search {
+    begun: Instant,
+    limit: Duration,
+}
+
+impl Search {
+    fn begin(request: &Request) -> Search {
+        Search {
+            begun: Instant::now(),
+            limit: Duration::try_from_secs_f64(request.seconds).unwrap_or(Duration::MAX),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.limit
+    }
 }
 
 impl Regions {
@@ -143,19 +169,17 @@ impl Regions {
     }
 }
 
-/// A free orbit behind its transient, a tenth as long, in rows of M, and the step at which it diverges.
+/// A free orbit behind its transient, a tenth as long, in rows of states, and the step at which it diverges.
 pub(crate) fn orbit(
     reconstruction: &Reconstruction,
-    data: Option<&Series>,
+    data: Option<&Seen>,
     steps: usize,
-) -> Result<(Vec<f64>, Option<usize>), GenerateError> {
-    let model = &reconstruction.model;
-    let (x, _) = generate::start(reconstruction, data)?;
-    let inputs = generate::inputs(reconstruction, data)?;
-    let mut z = vec![0.0; model.architecture().dims.latent];
-    model.initial_states().infer(&x, &mut z);
-    let (theta, _) = model.parameters();
-    Ok(free_orbit(model.map(), &theta, &z, &inputs, steps))
+) -> Result<(Vec<f64>, Option<usize>), Error> {
+    let start = generate::departure(reconstruction, data)?;
+    let inputs = generate::inputs(reconstruction, data, start.row)?;
+    let dynamics = reconstruction.dynamics.as_ref();
+    let never = &mut Unwatched;
+    Ok(free_orbit(dynamics, &start.z, &inputs, steps, never)?)
 }
 
 fn mean_input(inputs: &[f64], k: usize) -> Vec<f64> {
@@ -166,22 +190,28 @@ fn mean_input(inputs: &[f64], k: usize) -> Vec<f64> {
 /// Rows of the orbit that are kept; exponents are those of all its steps.
 const KEPT: usize = 1_000_000;
 
+/// Steps from one look at whether to go on to the next.
+const STRETCH: usize = 4096;
+
 /// The orbit behind its transient, and the step at which it diverges.
 fn free_orbit(
-    map: &dyn attractor_core::map::Map,
-    theta: &[f64],
+    dynamics: &dyn Dynamics,
     z: &[f64],
     inputs: &[f64],
     steps: usize,
-) -> (Vec<f64>, Option<usize>) {
-    let (m, k) = (map.dims().latent, map.dims().inputs);
+    follow: &mut dyn Follow,
+) -> Result<(Vec<f64>, Option<usize>), Stopped> {
+    let (m, k) = (z.len(), dynamics.sizes().inputs);
     let rows = (inputs.len() / k.max(1)).max(1);
     let (transient, steps) = (steps / 10, steps.min(KEPT));
-    let mut tangent = Tangent::new(map, theta);
+    let mut tangent = dynamics.tangent();
     let mut jac = vec![0.0; m * m];
     let mut z = z.to_vec();
     let mut orbit = Vec::with_capacity(steps * m);
     for step in 0..transient + steps {
+        if step.is_multiple_of(STRETCH) {
+            tell(follow, "a free orbit", 0, PARTS)?;
+        }
         if step == transient {
             orbit.clear();
         }
@@ -192,30 +222,20 @@ fn free_orbit(
         tangent.advance(&mut z, s, &mut jac);
         if z.iter().any(|&z| leaves_f32(z)) {
             // In its transient an orbit that ends is all there is.
-            return (orbit, Some(step + 1));
+            return Ok((orbit, Some(step + 1)));
         }
     }
-    (orbit, None)
+    Ok((orbit, None))
 }
 
-/// The states that the model infers from data; none without data.
-fn states(
-    reconstruction: &Reconstruction,
-    data: Option<&Series>,
-) -> Result<Vec<f64>, GenerateError> {
+/// The states at all rows of the longest stretch of the data; none without data.
+fn states(dynamics: &dyn Dynamics, data: Option<&Seen>) -> Vec<f64> {
     let Some(data) = data else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
-    let stretch = generate::longest_stretch(reconstruction, data, 1)?;
-    let infer = reconstruction.model.initial_states();
-    let dim = reconstruction.model.architecture().dims.latent;
-    let mut states = Vec::new();
-    for x in stretch.iter().flat_map(Series::rows) {
-        let mut z = vec![0.0; dim];
-        infer.infer(x, &mut z);
-        states.extend(z);
-    }
-    Ok(states)
+    let stretch = data.longest();
+    let rows: Vec<usize> = (0..stretch.len()).collect();
+    dynamics.states_at(stretch, &rows)
 }
 
 /// Points of the orbit that searches start from; beyond 1e6 an orbit is already diverging.
@@ -248,10 +268,10 @@ fn of_hinges(
 fn of_smooth(
     map: &FixedInput<'_>,
     orbit: &[f64],
+    dim: usize,
     request: &Request,
     expired: Expired<'_>,
 ) -> Vec<Found> {
-    let dim = map.map.dims().latent;
     let mut points = starts(orbit, dim, 200);
     let mut rng = Rng::new(request.seed, Stream::MonteCarlo);
     // An orbit that rests has no spread.

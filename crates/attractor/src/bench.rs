@@ -5,6 +5,7 @@
 //! [`beside_gtf`] lets another forcing and GTF make a block each, in turns, and [`paced`] lets the caller say when the
 //! next block is made.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,8 +14,8 @@ use attractor_core::series::{Scaling, Series};
 use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
-use crate::experiment::{Experiment, Origin, Raw};
-use crate::run::{RunError, Trained};
+use crate::experiment::{Experiment, Origin, Raw, isa, threads};
+use crate::run::{Recording, RunError, Task};
 
 /// The sizes of one experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +162,8 @@ pub fn paced(
     let series = data
         .or(synthetic.as_ref())
         .expect("one of the two is there");
-    let resolved = experiment(workload, measuring)?.resolve(series)?;
+    let recording = Arc::new(Recording::in_memory(series.clone()));
+    let task = Task::new(&experiment(workload, measuring)?, recording)?;
     let mut clock = Clock {
         warm_up: measuring.warm_up,
         begun: Instant::now(),
@@ -170,21 +172,21 @@ pub fn paced(
         blocks: 0,
         pace,
     };
-    let trained = Trained::from_start(&resolved, series, &mut clock)?;
+    let trained = task.train(&mut clock)?;
     if clock.blocks == 0 {
-        let update = trained.outcome.state().update;
+        let update = trained.summary.update;
         return Err(RunError::Diverged { update }.into());
     }
+    let settings = task.resolved.experiment.settings();
     Ok(Timing {
         workload: Workload {
             observed: series.dim_obs(),
             ..*workload
         },
-        threads: resolved.plan.threads,
-        isa: resolved.plan.isa.name(),
+        threads: threads(measuring.threads),
+        isa: isa(settings.choice("isa"))?.name(),
         forcing: measuring.forcing.clone(),
-        alpha_estimator: (resolved.plan.adaptation.is_some())
-            .then(|| measuring.alpha_estimator.clone()),
+        alpha_estimator: (measuring.forcing == "agtf").then(|| measuring.alpha_estimator.clone()),
         updates: 0,
         seconds_per_update: f64::NAN,
         fastest_tenth: f64::NAN,

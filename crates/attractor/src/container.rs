@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use attractor_core::dynamics::Values;
 use serde_json::{Map, Value, json};
 
 /// A tensor to be written.
@@ -16,28 +17,17 @@ pub(crate) struct Block<'a> {
     pub(crate) values: Values<'a>,
 }
 
-/// Numbers of one type.
-#[derive(Clone, Copy)]
-pub(crate) enum Values<'a> {
-    /// Single precision.
-    F32(&'a [f32]),
-    /// Double precision.
-    F64(&'a [f64]),
+fn dtype(values: Values<'_>) -> &'static str {
+    match values {
+        Values::F32(_) => "F32",
+        Values::F64(_) => "F64",
+    }
 }
 
-impl Values<'_> {
-    fn dtype(self) -> &'static str {
-        match self {
-            Values::F32(_) => "F32",
-            Values::F64(_) => "F64",
-        }
-    }
-
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        match self {
-            Values::F32(values) => bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())),
-            Values::F64(values) => bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())),
-        }
+fn append(values: Values<'_>, bytes: &mut Vec<u8>) {
+    match values {
+        Values::F32(values) => bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())),
+        Values::F64(values) => bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())),
     }
 }
 
@@ -53,9 +43,9 @@ pub(crate) fn to_bytes(texts: &BTreeMap<&'static str, String>, blocks: &[Block<'
     } in blocks
     {
         let start = body.len();
-        values.append_to(&mut body);
+        append(*values, &mut body);
         let info = json!({
-            "dtype": values.dtype(),
+            "dtype": dtype(*values),
             "shape": shape,
             "data_offsets": [start, body.len()],
         });
@@ -67,26 +57,4 @@ pub(crate) fn to_bytes(texts: &BTreeMap<&'static str, String>, blocks: &[Block<'
     bytes.extend(header);
     bytes.extend(body);
     bytes
-}
-
-/// A number that changes whenever a byte does, with a chance of 2⁻⁶⁴ that it does not (FNV-1a).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fingerprint(u64);
-
-impl Fingerprint {
-    pub(crate) fn new() -> Fingerprint {
-        Fingerprint(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// Takes more bytes in.
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    /// Sixteen hexadecimal digits.
-    pub(crate) fn text(self) -> String {
-        format!("{:016x}", self.0)
-    }
 }

@@ -2,24 +2,21 @@
 //! missing value, and the whole recording is embedded with them. The document that `--json` prints is described in
 //! `docs/embedding.md`; a field may be added, but none is renamed or removed without a higher `schema`.
 
+use attractor_core::dynamics::Stretch;
 use attractor_core::embed::cao::{Cao, CaoPlan, cao};
 use attractor_core::embed::columns::Columns;
 use attractor_core::embed::mutual_information::MutualInformation;
 use attractor_core::embed::pecuzal::{self, Candidate, Curve, Cycle, End, Pecuzal, Plan, Progress};
 use attractor_core::embed::{
-    Coordinate, DelayRule, EmbedError, coordinate_name, delay_rule, embed_series, first_delay,
-    suggested_theiler,
+    Coordinate, DelayRule, EmbedError, LAGS, coordinate_name, delay_rule, embed_series,
+    first_delay, suggested_theiler,
 };
-use attractor_core::inspect::count;
-use attractor_core::measure::Rows;
 use attractor_core::series::Series;
+use attractor_core::text::count;
 use serde_json::{Value, json};
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
-
-/// The largest delay of the mutual information unless another is asked for, and for a Theiler window.
-pub const LAGS: usize = 100;
 
 /// The largest dimension that Cao's method tries.
 const MAX_DIM: usize = 10;
@@ -171,13 +168,13 @@ impl EmbeddingError {
 
 /// The longest complete stretch of a recording, prepared for a search of delays.
 pub(crate) fn columns(series: &Series) -> Result<Columns, EmbeddingError> {
-    let (x, _) = series.longest_complete();
-    if x.is_empty() {
+    let rows = Stretch::longest(series).rows();
+    if rows.is_empty() {
         let (needed, found) = (2, 0);
         return Err(EmbedError::TooShort { needed, found }.into());
     }
     let name = |channel: usize| series.channels()[channel].name.clone();
-    Columns::new(Rows::new(x, series.dim_obs())).map_err(|error| match error {
+    Columns::new(rows).map_err(|error| match error {
         EmbedError::Constant { channel } => EmbeddingError::Constant {
             name: name(channel),
         },

@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use attractor_core::analysis::conversion::ConversionError;
+use attractor_core::hint::{Hint, Style};
+use attractor_core::progress::Stopped;
 use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
@@ -19,6 +21,7 @@ use crate::model_file::ModelFileError;
 use crate::pipeline::PipelineError;
 use crate::report::ReportError;
 use crate::run::RunError;
+use crate::seen::UnlikeError;
 use crate::store::unreadable;
 use crate::study::StudyError;
 
@@ -52,6 +55,12 @@ pub enum Error {
     /// A model has no orbit as asked, or it diverges.
     #[error(transparent)]
     Generate(#[from] GenerateError),
+    /// Data are not those of a model.
+    #[error(transparent)]
+    Unlike(#[from] UnlikeError),
+    /// Work was stopped before its end.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// A reconstruction cannot be judged by these data.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
@@ -120,7 +129,19 @@ const CREATE_FOLDER: &str = "create the folder first, or name a file in another 
 
 impl Error {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
+        let hint = self.told().map(Hint::from);
+        // Who writes a study writes settings as lines of its file.
+        match self {
+            Error::Study(StudyError::OfCell { .. } | StudyError::Unfit { .. }) => {
+                hint.map(|hint| hint.in_style(Style::File))
+            }
+            _ => hint,
+        }
+    }
+
+    /// The hint as it is written for a command line.
+    pub(crate) fn told(&self) -> Option<String> {
         match self {
             Error::Setting(error) => error.hint(),
             Error::Format(error) => error.hint(),
@@ -132,6 +153,7 @@ impl Error {
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),
+            Error::Unlike(error) => error.hint(),
             Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),
             Error::Embedding(error) => error.hint(),
@@ -152,7 +174,11 @@ impl Error {
             Error::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 Some("make room on the disk; what was written before is whole".to_string())
             }
-            Error::Series(_) | Error::Read { .. } | Error::Write { .. } | Error::Output(_) => None,
+            Error::Series(_)
+            | Error::Read { .. }
+            | Error::Write { .. }
+            | Error::Output(_)
+            | Error::Stopped(_) => None,
         }
     }
     /// Whether nature did it (an orbit that diverges), not the user.

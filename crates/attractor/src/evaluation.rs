@@ -1,5 +1,5 @@
 //! How good a reconstruction is, every score beside its floor and its chance level: a generated series against a true one
-//! ([`compare`]), and a model against data ([`evaluate`]).
+//! ([`compare`]), and a model against data ([`evaluate`], or a [`Judge`] for many models and the same data).
 //!
 //! A model is judged in the units that it sees: with its scaling applied, without one in those of the data.
 
@@ -10,21 +10,24 @@ mod floors;
 mod overlap;
 mod scores;
 
-use attractor_core::inspect::count;
-use attractor_core::measure::d_stsp::Grid;
-use attractor_core::measure::evaluate::{Plan, Reference, has_diverged};
-use attractor_core::measure::levels::Level;
+use std::path::Path;
+
+use attractor_core::dynamics::Stretch;
+use attractor_core::measure::evaluate::{OrbitScores, OtherMeasures, Plan, Reference};
+use attractor_core::measure::levels::{Level, LevelsError};
 use attractor_core::measure::valid_time::ValidTime;
-use attractor_core::measure::{Estimate, MEASURES, MeasureError, Options, Rows, refuse_unlike};
+use attractor_core::measure::{Estimate, MeasureError, Options, refuse_unlike};
+use attractor_core::progress::{Follow, Stopped};
 use attractor_core::series::{Series, Step};
 use attractor_core::system::simulate::SimulateError;
+use attractor_core::text::count;
 
-use crate::generate::GenerateError;
 use crate::model_file::Reconstruction;
+use crate::run::Folder;
+use crate::seen::{Seen, UnlikeError};
 
 pub use cache::Cache;
-
-use data::Stretch;
+pub use document::{EvaluationDocument, ScoreDocument};
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,8 +44,6 @@ pub struct Request {
     pub other_starts: usize,
     /// Whether floors and chance levels are wanted.
     pub levels: Levels,
-    /// What a model was trained on, if that is known: to tell whether it is judged by the same.
-    pub trained_on: Option<Series>,
 }
 
 /// Whether floors and chance levels are wanted.
@@ -55,16 +56,42 @@ pub enum Levels {
     LeftOut,
 }
 
+/// The data that a model is from, where they are known: to tell whether it is judged by the same. In the model's columns and in
+/// its order, as [`Reconstruction::see_prepared`] gives them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Origin {
+    /// What it was trained on.
+    pub trained_on: Option<Seen>,
+    /// What its parameters were chosen by, if that is something else.
+    pub chosen_by: Option<Seen>,
+}
+
+impl Origin {
+    /// The data of the run that a model is from, if they are still known.
+    pub fn of(reconstruction: &Reconstruction, run: &Path) -> Origin {
+        let Some(parts) = Folder::new(run).parts() else {
+            return Origin::default();
+        };
+        let seen = |part: &Series| reconstruction.see_prepared(part).ok();
+        Origin {
+            trained_on: seen(&parts.training),
+            chosen_by: parts.selection.as_ref().and_then(seen),
+        }
+    }
+}
+
 /// What is said of a reconstruction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
+    /// Which model, for a model.
+    pub model: Option<ModelSizes>,
     /// Rows that were compared.
     pub rows: usize,
     /// Channels.
     pub channels: usize,
     /// Whether the orbit left every bound; then there are no scores.
     pub diverged: bool,
-    /// A score a measure, in the order of the list.
+    /// One score per measure, in the order of the list.
     pub scores: Vec<Score>,
     /// The share of generated rows outside the box around the truth.
     pub outside: Option<f64>,
@@ -74,10 +101,23 @@ pub struct Evaluation {
     pub starts: Option<Starts>,
     /// The share of the rows that a model was trained on, if its training data are known.
     pub trained_share: Option<f64>,
+    /// The share of the rows that its parameters were chosen by, if that is known.
+    pub chosen_share: Option<f64>,
     /// Where floors are from; none if they were not asked for.
     pub floor: Option<Floor>,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+/// Which model was judged, and its size as the paper counts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSizes {
+    /// Its name.
+    pub id: &'static str,
+    /// Dynamical variables.
+    pub dim: usize,
+    /// Parameters |θ|.
+    pub parameters: usize,
 }
 
 /// One score.
@@ -153,17 +193,16 @@ pub enum EvaluationError {
     Measure(#[from] MeasureError),
     /// The data are not those of the model.
     #[error(transparent)]
-    Unlike(#[from] GenerateError),
-    /// A value is missing.
-    #[error("`{channel}` of the {side} is missing in row {}", row + 1)]
-    Missing {
+    Unlike(#[from] UnlikeError),
+    /// No row is complete.
+    #[error("no row of the {side} is complete")]
+    NoRow {
         /// Truth, generated series or data.
         side: &'static str,
-        /// The channel or input.
-        channel: String,
-        /// The row of its trajectory, from 0.
-        row: usize,
     },
+    /// It was stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// A value is too large to be squared and summed.
     #[error("`{channel}` of the {side} reaches {value:e}, too large to be measured")]
     TooLarge {
@@ -195,6 +234,15 @@ pub enum EvaluationError {
     },
 }
 
+impl From<LevelsError> for EvaluationError {
+    fn from(error: LevelsError) -> EvaluationError {
+        match error {
+            LevelsError::Measure(error) => EvaluationError::Measure(error),
+            LevelsError::Stopped(stopped) => EvaluationError::Stopped(stopped),
+        }
+    }
+}
+
 impl EvaluationError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
@@ -208,9 +256,10 @@ impl EvaluationError {
             EvaluationError::Measure(error) => error.hint(),
             EvaluationError::Unlike(error) => error.hint(),
             EvaluationError::Simulate(error) => error.hint(),
-            EvaluationError::Missing { .. } => Some(
-                "cut out or fill in missing values: measures are not defined with holes".into(),
-            ),
+            EvaluationError::NoRow { .. } => {
+                Some("leave out with `--state` what is never recorded with the rest".into())
+            }
+            EvaluationError::Stopped(_) => None,
             EvaluationError::TooLarge { .. } => {
                 Some("give the data in other units, or standardise them".into())
             }
@@ -230,116 +279,181 @@ pub fn compare(
     generated: &Series,
     request: &Request,
     cache: &Cache,
+    follow: &mut dyn Follow,
 ) -> Result<Evaluation, EvaluationError> {
     let mut notes = Vec::new();
-    let channels = truth.channels();
-    let truth = Stretch::longest(truth, "truth", &mut notes)?;
-    data::refuse_large(&truth.x, channels, "truth")?;
-    let generated = Stretch::longest(generated, "generated series", &mut notes)?;
-    let rows = truth.len().min(generated.len());
-    if truth.len() != generated.len() {
+    let whole = data::longest(truth, "truth", &mut notes)?.rows();
+    data::refuse_large(whole, truth.channels(), "truth")?;
+    let orbit = data::longest(generated, "generated series", &mut notes)?.rows();
+    let rows = whole.len().min(orbit.len());
+    if whole.len() != orbit.len() {
         notes.push(format!(
             "lengths differ: the first {rows} rows of each are compared"
         ));
     }
-    let (reference, orbit) = (truth.first(rows), generated.first(rows));
-    refuse_unlike(reference, orbit)?;
-    let scores = scores::of_orbit(reference, orbit, &request.options);
-    let judged = Judged {
-        truth: reference,
-        orbit,
-        scores,
-        starts: None,
-        trained_share: None,
-        notes,
-    };
-    judged.finish(&truth.step, request, cache)
+    let (whole, orbit) = (whole.slice(0..rows), orbit.slice(0..rows));
+    refuse_unlike(whole, orbit)?;
+    let judge = Judge::prepare(Stretch::of(whole), truth.step(), request, notes)?;
+    let levels = judge.levels(cache, follow)?;
+    let (scores, orbit) = scores::of_orbit(&judge.reference, &judge.others, orbit.values());
+    Ok(judge.gather(scores, &orbit, levels))
 }
 
-/// A model against data: the paper's orbit from their first row, orbits from other rows, and forecasts from all rows.
+/// A model against data: the paper's orbit from their first rows, orbits from other rows, and forecasts from all rows.
 pub fn evaluate(
     reconstruction: &Reconstruction,
-    data: &Series,
+    data: &Seen,
+    origin: &Origin,
     request: &Request,
     cache: &Cache,
+    follow: &mut dyn Follow,
 ) -> Result<Evaluation, EvaluationError> {
-    let mut notes = Vec::new();
-    let data = Stretch::for_model(reconstruction, data, &mut notes)?;
-    let trained_share = data.trained_share(request.trained_on.as_ref());
-    notes.extend(trained_share.and_then(data::training_note));
-    let data = data.scaled(&reconstruction.card.scaling);
-    let (truth, model) = (data.first(data.len()), &reconstruction.model);
-    let plan = Plan {
-        options: request.options,
-        ..Plan::default()
-    };
-    let reference = Reference::new(truth, &data.s, plan)?;
-    let generated = reference.orbit(model);
-    let orbit = Rows::new(&generated, truth.dim());
-    let mut scores = scores::of_orbit(truth, orbit, &request.options);
-    match has_diverged(truth, orbit) {
-        true => scores.extend(scores::without_forecasts()),
-        false => scores.extend(scores::of_forecasts(&reference, model, &data, request)?),
-    }
-    scores.sort_by_key(|score| MEASURES.iter().position(|info| info.entry.id == score.id));
-    let others = reference
-        .from_other_starts(model, request.other_starts)
-        .collect();
-    let starts = scores::add_starts(&mut scores, reference.judge(&generated), others);
-    let judged = Judged {
-        truth,
-        orbit,
-        scores,
-        starts: Some(starts),
-        trained_share,
-        notes,
-    };
-    judged.finish(&data.step, request, cache)
+    let judge = Judge::new(data, origin, request)?;
+    let levels = judge.levels(cache, follow)?;
+    judge.evaluate(reconstruction, levels)
 }
 
-/// What is known before floors and chance.
-struct Judged<'a> {
-    truth: Rows<'a>,
-    orbit: Rows<'a>,
-    scores: Vec<Score>,
-    starts: Option<Starts>,
+/// Data that models are judged by, prepared once: all of them must see the data alike.
+pub struct Judge {
+    reference: Reference,
+    others: OtherMeasures,
+    request: Request,
+    step: Step,
     trained_share: Option<f64>,
+    chosen_share: Option<f64>,
     notes: Vec<String>,
 }
 
-impl Judged<'_> {
-    fn finish(
-        mut self,
-        step: &Step,
-        request: &Request,
-        cache: &Cache,
-    ) -> Result<Evaluation, EvaluationError> {
-        let floor = match request.levels {
-            Levels::Shown => Some(floors::add(
-                &mut self.scores,
-                self.truth,
-                (step, request),
-                cache,
-            )?),
-            Levels::LeftOut => {
-                floors::check(self.truth, step, request)?;
-                None
-            }
+impl Judge {
+    /// Prepares data for models that see them like this.
+    pub fn new(data: &Seen, origin: &Origin, request: &Request) -> Result<Judge, EvaluationError> {
+        let mut notes = Vec::new();
+        let series = data.series();
+        let truth = data::longest(series, "data", &mut notes)?;
+        data::refuse_large(truth.rows(), series.channels(), "data")?;
+        let share = |of: &Option<Seen>| {
+            let of = of.as_ref()?;
+            Some(overlap::share(of.series(), truth.rows()))
         };
-        data::note_unscaled(self.truth, &mut self.notes);
-        let diverged = has_diverged(self.truth, self.orbit);
-        let grid = Grid::new(self.truth, request.options.state_box)?;
-        Ok(Evaluation {
-            rows: self.truth.len(),
-            channels: self.truth.dim(),
-            diverged,
-            outside: (!diverged).then(|| grid.outside(self.orbit)),
-            scores: self.scores,
-            pe_steps: request.options.pe_steps,
-            starts: self.starts,
-            trained_share: self.trained_share,
-            floor,
-            notes: self.notes,
+        let (trained, chosen) = (share(&origin.trained_on), share(&origin.chosen_by));
+        notes.extend(data::origin_note(trained, chosen));
+        let judge = Judge::prepare(truth, series.step(), request, notes)?;
+        Ok(Judge {
+            trained_share: trained,
+            chosen_share: chosen,
+            ..judge
         })
     }
+
+    fn prepare(
+        truth: Stretch<'_>,
+        step: &Step,
+        request: &Request,
+        mut notes: Vec<String>,
+    ) -> Result<Judge, EvaluationError> {
+        let plan = Plan {
+            options: request.options,
+            ..Plan::default()
+        };
+        data::note_unscaled(truth.rows(), &mut notes);
+        floors::check(truth.rows(), step, request)?;
+        Ok(Judge {
+            reference: Reference::new(truth, plan)?,
+            others: OtherMeasures::new(truth.rows(), &request.options),
+            request: request.clone(),
+            step: step.clone(),
+            trained_share: None,
+            chosen_share: None,
+            notes,
+        })
+    }
+
+    /// Floors and chance levels of the data, if they are asked for.
+    pub fn levels(
+        &self,
+        cache: &Cache,
+        follow: &mut dyn Follow,
+    ) -> Result<Option<Vec<Level>>, EvaluationError> {
+        match self.request.levels {
+            Levels::LeftOut => Ok(None),
+            Levels::Shown => {
+                let truth = self.reference.truth();
+                let found = floors::find(truth, &self.step, &self.request, cache, follow);
+                found.map(Some)
+            }
+        }
+    }
+
+    /// Judges a model, beside the levels of the data.
+    pub fn evaluate(
+        &self,
+        reconstruction: &Reconstruction,
+        levels: Option<Vec<Level>>,
+    ) -> Result<Evaluation, EvaluationError> {
+        let dynamics = reconstruction.dynamics.as_ref();
+        let orbit = self.reference.orbit(dynamics);
+        let (mut scores, orbit) = scores::of_orbit(&self.reference, &self.others, &orbit);
+        if orbit.diverged {
+            scores.extend(scores::without_forecasts());
+        } else {
+            scores.extend(scores::of_forecasts(
+                &self.reference,
+                dynamics,
+                (&self.step, &self.request),
+            )?);
+        }
+        let others = self
+            .reference
+            .from_other_starts(dynamics, self.request.other_starts);
+        let starts = scores::add_starts(&mut scores, &orbit, others.collect());
+        let sizes = dynamics.sizes();
+        Ok(Evaluation {
+            model: Some(ModelSizes {
+                id: reconstruction.method.entry.id,
+                dim: sizes.dim,
+                parameters: sizes.parameters,
+            }),
+            starts: Some(starts),
+            trained_share: self.trained_share,
+            chosen_share: self.chosen_share,
+            ..self.gather(scores, &orbit, levels)
+        })
+    }
+
+    /// What is said of an orbit, and of the model behind it where there is one.
+    fn gather(
+        &self,
+        mut scores: Vec<Score>,
+        orbit: &OrbitScores,
+        levels: Option<Vec<Level>>,
+    ) -> Evaluation {
+        scores::sort(&mut scores);
+        for score in &mut scores {
+            let mut levels = levels.iter().flatten();
+            score.level = levels.find(|level| level.id == score.id).cloned();
+        }
+        let truth = self.reference.truth();
+        Evaluation {
+            model: None,
+            rows: truth.len(),
+            channels: truth.dim(),
+            diverged: orbit.diverged,
+            outside: orbit.outside,
+            scores,
+            pe_steps: self.request.options.pe_steps,
+            starts: None,
+            trained_share: None,
+            chosen_share: None,
+            floor: levels.map(|_| match &self.request.system {
+                None => Floor::Halves,
+                Some(system) => Floor::OtherOrbits(system.clone()),
+            }),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+/// Refuses data that no model which sees them like this could be judged by.
+pub fn refuse_unfit(data: &Seen, request: &Request) -> Result<(), EvaluationError> {
+    Judge::new(data, &Origin::default(), request).map(|_| ())
 }

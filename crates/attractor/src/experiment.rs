@@ -1,10 +1,11 @@
-//! An experiment: all settings of a training, checked once.
+//! An experiment: a method and all settings of its fit, checked once.
 //!
 //! ```text
-//! Raw (as written) ──check──▶ Experiment (defaults resolved) ──resolve(series)──▶ Resolved (model, plan, windows)
+//! Raw (as written) ──check──▶ Experiment (defaults resolved) ──resolve(series)──▶ Resolved (data, fit, what is kept)
 //! ```
 //!
-//! Both steps refuse what cannot work before anything is computed or written.
+//! Both steps refuse what cannot work before anything is computed or written. Settings are read by name here and in the method's
+//! own file, once; what comes after has types.
 
 mod advice;
 mod data;
@@ -13,66 +14,66 @@ mod prepared;
 mod raw;
 mod settings;
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use attractor_core::forcing::adaptive::Adaptation;
-use attractor_core::forcing::alpha::Estimator;
-use attractor_core::forcing::{Forcing, ForcingGradient};
-use attractor_core::inspect::count;
-use attractor_core::map::{Dims, MODELS, ModelInfo};
 use attractor_core::measure::MeasureError;
-use attractor_core::model::{Architecture, ArchitectureError, Model};
-use attractor_core::observation::{ObservationKind, ObservationStart};
-use attractor_core::optim::Schedule;
-use attractor_core::penalty::PenaltyWeights;
+use attractor_core::method::{self, Fit, FitError, Fitting, Method, Settled, Trainer};
 use attractor_core::series::{Channel, Series, SeriesError};
-use attractor_core::settings::{SettingError, Settings, Value};
+use attractor_core::settings::{Setting, SettingError, Settings, Value, nearest};
 use attractor_core::simd::Isa;
-use attractor_core::train::{Plan, numbers_a_step};
-use attractor_core::windows::{Windows, WindowsError};
+use attractor_core::text::count;
 
-use crate::embedding::EmbeddingError;
 use crate::pipeline::{Pipeline, PipelineError};
-use crate::recording_exponent::{self, Predictability};
 use crate::store::unreadable;
 
 pub use data::{DataSource, quoted};
 pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
-pub use prepared::{FarChannel, Prepared};
+pub use prepared::{FarChannel, Parts, Preparation, Prepared, Standardize};
 pub use raw::{Given, Origin, Raw};
-pub use settings::{PRESETS, Preset, SETTINGS};
+pub use settings::{MODEL, PRESETS, Preset, all_settings, settings_of};
 pub(crate) use settings::{Texts, acting, acts, difference};
 
-/// All settings of a training, in their domains.
+/// A method and all settings of its fit, in their domains.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
+    method: &'static Method,
     settings: Settings,
 }
 
-/// An experiment for given data: everything that training needs.
+/// An experiment for given data: everything that a fit needs.
+#[derive(Debug)]
 pub struct Resolved {
     /// The experiment, with what was automatic filled in.
     pub experiment: Experiment,
-    /// Which model, of which sizes.
-    pub architecture: Architecture,
-    /// Where the observation model starts.
-    pub start: ObservationStart,
-    /// What training does.
-    pub plan: Plan,
     /// The data, prepared.
     pub data: Prepared,
-    /// The data in windows.
-    pub windows: Windows,
+    /// How it is fitted.
+    pub job: Job,
+    /// What was done to the recording before, for new data to pass as well.
+    pub pipeline: Pipeline,
+    /// What the settings left to the data.
+    pub settled: Vec<Settled>,
+}
+
+/// How a model is fitted.
+pub enum Job {
+    /// At once.
+    Solve,
+    /// By updates.
+    Train(Training),
+}
+
+/// A training.
+pub struct Training {
+    /// What makes the updates.
+    pub trainer: Box<dyn Trainer>,
     /// What is stored on the way, and what a divergence does.
     pub keeping: Keeping,
     /// Which parameters the model has at the end.
     pub choice: Choice,
-    /// What was done to the recording before, for new data to pass as well.
-    pub pipeline: Pipeline,
-    /// What the interval of sparse forcing is, where it was left to the data.
-    pub found_interval: Option<Predictability>,
 }
 
 /// What a run stores on the way, and what it does when it diverges.
@@ -84,6 +85,8 @@ pub struct Keeping {
     pub retries: usize,
     /// What is changed then.
     pub remedy: Remedy,
+    /// How much of the average of the parameters stays at an update, where they are averaged.
+    pub averaging: Option<f64>,
 }
 
 /// What is changed when training goes back after it diverged.
@@ -100,17 +103,36 @@ pub enum Remedy {
 pub enum Choice {
     /// The last ones, as in the paper, or their average.
     Last,
-    /// Those with the lowest score of a measure.
-    Best {
-        /// The measure's name.
-        measure: &'static str,
-        /// Epochs from one evaluation to the next.
-        every: u64,
-        /// Orbits whose mean score it is.
-        starts: usize,
-        /// What becomes of B before.
-        spread: Spread,
-    },
+    /// Those with the lowest score.
+    Best(BestBy),
+}
+
+/// By what parameters are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BestBy {
+    /// The score.
+    pub score: Criterion,
+    /// Whether to do without where the data have no such score.
+    pub if_possible: bool,
+    /// Epochs from one evaluation to the next.
+    pub every: u64,
+    /// Orbits whose mean score it is.
+    pub starts: usize,
+    /// What becomes of B before.
+    pub spread: Spread,
+}
+
+/// A score that parameters are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Criterion {
+    /// D_stsp.
+    StateSpace,
+    /// D_H.
+    Spectra,
+    /// D_stsp × D_H.
+    Both,
+    /// PE(n).
+    Forecasts,
 }
 
 /// What becomes of B before parameters are judged.
@@ -133,9 +155,6 @@ pub enum ExperimentError {
         /// What the system said.
         source: io::Error,
     },
-    /// The interval of sparse forcing cannot be found from the data.
-    #[error("no automatic interval of sparse forcing: {0}")]
-    Interval(EmbeddingError),
     /// A file of settings is not TOML, or a value is a list.
     #[error("{reason} (line {line} of {})", path.display())]
     File {
@@ -198,6 +217,16 @@ pub enum ExperimentError {
         /// The most similar known name.
         near: Option<&'static str>,
     },
+    /// No method has this name.
+    #[error("no model is named `{name}`{origin}")]
+    UnknownMethod {
+        /// What was typed.
+        name: String,
+        /// The most similar known name.
+        near: Option<&'static str>,
+        /// Where it was written.
+        origin: Origin,
+    },
     /// A setting is unknown or outside its range.
     #[error("{error}{origin}")]
     Setting {
@@ -206,14 +235,11 @@ pub enum ExperimentError {
         /// Where it was written.
         origin: Origin,
     },
-    /// The sizes do not fit together.
+    /// The method cannot be fitted to these data.
     #[error(transparent)]
-    Architecture(#[from] ArchitectureError),
-    /// The data have no windows.
-    #[error(transparent)]
-    Windows(#[from] WindowsError),
+    Fit(#[from] FitError),
     /// Too little is left once a part is held out.
-    #[error("`held-out` leaves nothing to train on or nothing to judge by")]
+    #[error("`held-out` and `select` leave nothing to train on or nothing to judge by")]
     Split(SeriesError),
     /// The data are shorter than what they are smoothed over.
     #[error("smoothing over {} needs as many without a gap, the longest stretch has {longest}", count(*rows, "row"))]
@@ -245,12 +271,6 @@ pub enum ExperimentError {
         /// The value.
         value: f64,
     },
-    /// What one update works on does not fit into memory.
-    #[error("an update works on about {gib} GiB, which do not fit into memory")]
-    Memory {
-        /// How much it is.
-        gib: u64,
-    },
     /// The processor lacks an instruction set.
     #[error("this processor has no {isa}")]
     NoIsa {
@@ -263,8 +283,8 @@ impl ExperimentError {
     /// The error with the file of data, where it is about the data.
     pub fn of_file(self, path: &Path) -> ExperimentError {
         match self {
-            ExperimentError::Windows(_)
-            | ExperimentError::Interval(_)
+            ExperimentError::Fit(ref error) if !error.is_of_data() => self,
+            ExperimentError::Fit(_)
             | ExperimentError::TooLarge { .. }
             | ExperimentError::Smooth { .. } => ExperimentError::OfFile {
                 error: Box::new(self),
@@ -278,26 +298,20 @@ impl ExperimentError {
     pub fn hint(&self) -> Option<String> {
         match self {
             ExperimentError::Setting { error, .. } => error.hint(),
+            ExperimentError::UnknownMethod { near, .. } => Some(match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`attractor list models` names all".into(),
+            }),
             ExperimentError::UnknownPreset { near, .. } => Some(match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", names(PRESETS.iter().map(|p| p.name))),
+                None => format!(
+                    "the known names are {}",
+                    names(PRESETS.iter().map(|p| p.name))
+                ),
             }),
-            ExperimentError::Interval(_) => Some(
-                "give the steps between forcings with `--interval`, or name a chaotic channel first with `--state`".into(),
-            ),
-            ExperimentError::Architecture(error) => error.hint(),
-            ExperimentError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
-                0 | 1 => None,
-                rows => Some(format!("use `--window {}` or less", rows - 1)),
-            },
-            ExperimentError::Windows(WindowsError::TooSparse { .. }) => {
-                Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--state`".into())
-            }
+            ExperimentError::Fit(error) => error.hint(),
             ExperimentError::TooLarge { .. } => {
                 Some("standardise the data: zero mean and unit spread train best".into())
-            }
-            ExperimentError::Memory { .. } => {
-                Some("use a smaller `--batch`, `--window`, `--hidden` or `--latent`".into())
             }
             ExperimentError::NoIsa { .. } => {
                 let available = names(Isa::available().map(Isa::name));
@@ -329,19 +343,35 @@ impl ExperimentError {
 }
 
 impl Experiment {
-    /// Checks settings as written; what is not given takes its default.
+    /// Checks settings as written; what is not given takes its default. What only other methods have is left out.
     pub fn check(raw: &Raw) -> Result<Experiment, ExperimentError> {
-        let list = raw::list();
-        for given in &raw.given {
-            let one = [(given.name.as_str(), given.text.as_str())];
-            Settings::resolve(&list, one).map_err(|error| ExperimentError::Setting {
+        let method = method_of(raw)?;
+        let list = settings_of(method);
+        let mut given: Vec<(&str, &str)> = Vec::new();
+        for one in raw.given.iter().filter(|given| given.name != MODEL.name) {
+            let told = |error| ExperimentError::Setting {
                 error,
-                origin: given.origin.clone(),
-            })?;
+                origin: one.origin.clone(),
+            };
+            let own = list
+                .iter()
+                .copied()
+                .find(|setting| setting.name == one.name);
+            match own.or_else(|| of_other(&one.name)) {
+                Some(setting) => setting.check(&one.text).map_err(told)?,
+                None => return Err(told(unknown(&one.name))),
+            };
+            if own.is_some() {
+                given.push((&one.name, &one.text));
+            }
         }
-        let all = raw.given.iter().map(|g| (g.name.as_str(), g.text.as_str()));
-        let settings = Settings::resolve(&list, all).expect("each was checked alone");
-        Ok(Experiment { settings })
+        let settings = Settings::resolve(&list, given).expect("each was checked alone");
+        Ok(Experiment { method, settings })
+    }
+
+    /// The method.
+    pub fn method(&self) -> &'static Method {
+        self.method
     }
 
     /// The settings.
@@ -349,68 +379,91 @@ impl Experiment {
         &self.settings
     }
 
+    /// The seed of all random numbers.
+    pub fn seed(&self) -> u64 {
+        self.settings.integer("seed") as u64
+    }
+
     /// All settings by name, as texts.
     pub(crate) fn texts(&self) -> Texts {
+        let model = (MODEL.name.to_string(), self.method.entry.id.to_string());
         let texts = self.settings.iter();
         texts
             .map(|(name, value)| (name.to_string(), value.to_string()))
+            .chain([model])
             .collect()
+    }
+
+    /// How data are split and scaled.
+    pub fn preparation(&self) -> Preparation {
+        Preparation {
+            smooth: self.settings.real("smooth"),
+            standardize: match self.settings.choice("standardize") {
+                "on" => Standardize::On,
+                "off" => Standardize::Off,
+                _ => Standardize::Auto,
+            },
+            held_out: self.settings.real("held-out"),
+            select: match self.choice() {
+                Some(Choice::Best(_)) => self.settings.real("select"),
+                _ => 0.0,
+            },
+        }
     }
 
     /// The experiment for given data.
     pub fn resolve(&self, series: &Series) -> Result<Resolved, ExperimentError> {
-        let latent = match self.settings.integer_unless_auto("latent") {
-            Some(latent) => latent,
-            None if series.dim_obs() <= 20 => series.dim_obs(),
-            None => 16,
-        };
-        let dims = Dims {
-            latent,
-            hidden: self.settings.integer("hidden"),
-            inputs: series.dim_input(),
-        };
-        let architecture =
-            Architecture::new(self.model(), dims, self.observation(), series.dim_obs())?;
         refuse_large(series, LARGEST_RAW)?;
-        refuse_over_smoothing(series, self.settings.real("smooth"))?;
-        let data = Prepared::new(series, &self.settings).map_err(ExperimentError::Split)?;
+        let preparation = self.preparation();
+        refuse_over_smoothing(series, preparation.smooth)?;
+        let data = preparation
+            .prepare(series)
+            .map_err(ExperimentError::Split)?;
         refuse_large(&data.series, LARGEST)?;
-        let window = self.settings.integer("window");
-        let share = self.settings.real("least-observed");
-        let windows = Windows::with_share(&data.series, window, share)?;
-        refuse_more_than_memory(&architecture, &windows, self.settings.integer("batch"))?;
-        let mut experiment = self.with("latent", &latent.to_string());
-        let found_interval = self.find_interval(&data.series)?;
-        if let Some(found) = &found_interval {
-            experiment = experiment.with("interval", &found.rows.to_string());
-        }
+        let settled = (self.method.settle)(self.fitting(&data.series)?)?;
+        let experiment = settled.iter().fold(self.clone(), |experiment, settled| {
+            experiment.with(settled.name, &settled.value)
+        });
+        let job = match self.method.fit {
+            Fit::Solve(_) => Job::Solve,
+            Fit::Train(make) => Job::Train(Training {
+                trainer: make(self.method, experiment.fitting(&data.series)?)?,
+                keeping: experiment.keeping()?,
+                choice: experiment.choice().unwrap_or(Choice::Last),
+            }),
+        };
         Ok(Resolved {
-            plan: experiment.plan()?,
             experiment,
-            architecture,
-            start: match self.settings.choice("observation-start") {
-                "random" => ObservationStart::Random,
-                _ => ObservationStart::WellConditioned,
-            },
             data,
-            windows,
-            keeping: self.keeping()?,
-            choice: self.choice(),
+            job,
             pipeline: Pipeline::default(),
-            found_interval,
+            settled,
+        })
+    }
+
+    /// What the method is fitted with.
+    pub(crate) fn fitting<'a>(&'a self, data: &'a Series) -> Result<Fitting<'a>, ExperimentError> {
+        Ok(Fitting {
+            settings: &self.settings,
+            data,
+            seed: self.seed(),
+            threads: threads(self.settings.integer("threads")),
+            isa: isa(self.settings.choice("isa"))?,
         })
     }
 
     /// The experiment as a file that [`ExperimentFile::read`] understands.
     pub fn to_toml(&self, data: &DataSource) -> String {
-        let lines = SETTINGS.iter().map(|setting| {
+        let model = format!("{} = {}\n", MODEL.name, file::quoted(self.method.entry.id));
+        let lines = settings_of(self.method).into_iter().map(|setting| {
             let value = match self.settings.get(setting.name) {
                 Value::Choice(word) => file::quoted(word),
                 other => other.to_string(),
             };
             format!("{} = {value}\n", setting.name)
         });
-        lines.chain([file::data_table(data)]).collect()
+        let table = file::data_table(data);
+        [model].into_iter().chain(lines).chain([table]).collect()
     }
 
     /// The same with another value of a setting, which lies in its domain.
@@ -421,97 +474,72 @@ impl Experiment {
             .map(|(n, v)| (n, v.to_string()))
             .collect();
         let kept = given.iter().map(|(n, v)| (*n, v.as_str()));
-        let settings = Settings::resolve(&raw::list(), kept.chain([(name, text)]))
+        let list = settings_of(self.method);
+        let settings = Settings::resolve(&list, kept.chain([(name, text)]))
             .expect("checked settings stay in their domains");
-        Experiment { settings }
-    }
-
-    /// Whether the interval of sparse forcing is left to the data.
-    pub(crate) fn leaves_interval_open(&self) -> bool {
-        let is_sparse = self.settings.choice("forcing") == "stf";
-        is_sparse && self.settings.integer_unless_auto("interval").is_none()
-    }
-
-    /// The predictability time of the data, where the interval of sparse forcing is left to them.
-    fn find_interval(&self, series: &Series) -> Result<Option<Predictability>, ExperimentError> {
-        if !self.leaves_interval_open() {
-            return Ok(None);
-        }
-        let threads = threads(self.settings.integer("threads"));
-        let found = recording_exponent::predictability(series, threads);
-        found.map(Some).map_err(ExperimentError::Interval)
-    }
-
-    fn model(&self) -> &'static ModelInfo {
-        let name = self.settings.choice("model");
-        let found = MODELS.iter().find(|info| info.entry.id == name);
-        found.expect("the choices are the list of models")
-    }
-
-    fn observation(&self) -> ObservationKind {
-        match self.settings.choice("observation") {
-            "identity" => ObservationKind::Identity,
-            "linear-bias" => ObservationKind::LinearWithBias,
-            _ => ObservationKind::Linear,
+        Experiment {
+            method: self.method,
+            settings,
         }
     }
 
-    fn forcing(&self) -> Forcing {
-        match self.settings.choice("forcing") {
-            "gtf" => Forcing::Generalized {
-                alpha: self.settings.real("alpha"),
-            },
-            "agtf" => Forcing::Generalized {
-                alpha: self.settings.real("alpha-start"),
-            },
-            "stf" => Forcing::Sparse {
-                interval: self.settings.integer("interval"),
-            },
-            _ => Forcing::None,
-        }
-    }
-
-    fn adaptation(&self) -> Option<Adaptation> {
-        let set = &self.settings;
-        let name = set.choice("alpha-estimator");
-        let estimator = Estimator::ALL.into_iter().find(|e| e.name() == name);
-        (set.choice("forcing") == "agtf").then(|| Adaptation {
-            estimator: estimator.expect("the choices are the list of estimators"),
-            decay: set.real("decay"),
-            every: set.integer("every") as u64,
-        })
+    /// Whether a setting acts with the others.
+    pub(crate) fn acts(&self, name: &str) -> bool {
+        acts(name, &self.texts())
     }
 
     fn keeping(&self) -> Result<Keeping, ExperimentError> {
         let set = &self.settings;
-        let forcing = set.choice("forcing");
-        let remedy = match set.choice("on-divergence") {
-            "raise-alpha" if !forcing.ends_with("gtf") => {
-                return Err(ExperimentError::NoAlpha { forcing });
-            }
-            "raise-alpha" => Remedy::RaiseAlpha,
-            _ => Remedy::HalveRate,
+        let raises = set.has("on-divergence") && set.choice("on-divergence") == "raise-alpha";
+        if raises && !set.choice("forcing").ends_with("gtf") {
+            let forcing = set.choice("forcing");
+            return Err(ExperimentError::NoAlpha { forcing });
+        }
+        let average = if set.has("average") {
+            set.real("average")
+        } else {
+            0.0
         };
         Ok(Keeping {
             every: set.integer("checkpoint-every") as u64,
             retries: set.integer("retries"),
-            remedy,
+            remedy: if raises {
+                Remedy::RaiseAlpha
+            } else {
+                Remedy::HalveRate
+            },
+            averaging: Some(average).filter(|&decay| decay > 0.0),
         })
     }
 
-    fn choice(&self) -> Choice {
-        match self.settings.choice("best-by") {
-            "none" => Choice::Last,
-            measure => Choice::Best {
-                measure,
-                every: self.settings.integer("best-every") as u64,
-                starts: self.settings.integer("best-starts"),
-                spread: match self.settings.choice("best-spread") {
-                    "matched" if acts("best-spread", &self.texts()) => Spread::Matched,
-                    _ => Spread::AsTrained,
-                },
-            },
+    /// Which parameters are kept; none of a method that is not trained.
+    fn choice(&self) -> Option<Choice> {
+        let set = &self.settings;
+        if !self.method.is_trained() {
+            return None;
         }
+        let (score, if_possible) = match set.choice("best-by") {
+            "none" => return Some(Choice::Last),
+            "d_stsp" => (Criterion::StateSpace, false),
+            "d_h" => (Criterion::Spectra, false),
+            "pe" => (Criterion::Forecasts, false),
+            "auto" => (Criterion::Both, true),
+            _ => (Criterion::Both, false),
+        };
+        let is_matched = set.has("best-spread")
+            && set.choice("best-spread") == "matched"
+            && self.acts("best-spread");
+        Some(Choice::Best(BestBy {
+            score,
+            if_possible,
+            every: set.integer("best-every") as u64,
+            starts: set.integer("best-starts"),
+            spread: if is_matched {
+                Spread::Matched
+            } else {
+                Spread::AsTrained
+            },
+        }))
     }
 
     /// The settings that a result depends on, as text: those that act, but for the number of threads.
@@ -522,37 +550,34 @@ impl Experiment {
             .map(|(name, value)| format!("{name}={value}\n"))
             .collect()
     }
+}
 
-    fn plan(&self) -> Result<Plan, ExperimentError> {
-        let set = &self.settings;
-        Ok(Plan {
-            batch: set.integer("batch"),
-            schedule: Schedule {
-                start: set.real("lr"),
-                end: set.real("lr-end"),
-                epochs: set.integer("epochs") as u64,
-                batches_per_epoch: set.integer("batches-per-epoch") as u64,
-            },
-            forcing: self.forcing(),
-            adaptation: self.adaptation(),
-            forcing_gradient: match set.choice("forcing-gradient") {
-                "full" => ForcingGradient::Full,
-                _ => ForcingGradient::Detached,
-            },
-            penalties: PenaltyWeights {
-                latent: set.real("latent-penalty"),
-                observation: set.real("condition-penalty"),
-                manifold: set.real("manifold-penalty"),
-                manifold_share: set.real("manifold-share"),
-            },
-            clip_norm: Some(set.real("clip-norm")).filter(|&norm| norm > 0.0),
-            largest_a: Some(set.real("largest-a")).filter(|&largest| largest > 0.0),
-            noise: set.real("noise"),
-            averaging: Some(set.real("average")).filter(|&decay| decay > 0.0),
-            seed: set.integer("seed") as u64,
-            threads: threads(set.integer("threads")),
-            isa: isa(set.choice("isa"))?,
-        })
+/// The method that is named last; else the default.
+fn method_of(raw: &Raw) -> Result<&'static Method, ExperimentError> {
+    let mut found = method::default();
+    for given in raw.given.iter().filter(|given| given.name == MODEL.name) {
+        found = method::find(&given.text).map_err(|near| ExperimentError::UnknownMethod {
+            name: given.text.clone(),
+            near,
+            origin: given.origin.clone(),
+        })?;
+    }
+    Ok(found)
+}
+
+/// A setting of some method.
+fn of_other(name: &str) -> Option<&'static Setting> {
+    all_settings()
+        .into_iter()
+        .find(|setting| setting.name == name)
+}
+
+fn unknown(name: &str) -> SettingError {
+    let known: Vec<&'static str> = all_settings().iter().map(|setting| setting.name).collect();
+    SettingError::Unknown {
+        name: name.to_string(),
+        near: nearest(name, known.iter().copied()),
+        known,
     }
 }
 
@@ -561,11 +586,14 @@ impl Resolved {
     pub fn prepared_by(self, pipeline: Pipeline) -> Resolved {
         Resolved { pipeline, ..self }
     }
+}
 
-    /// The model at its random start.
-    pub fn model(&self) -> Model {
-        let series = &self.data.series;
-        Model::start(self.architecture, self.start, series, self.plan.seed)
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Job::Solve => "Solve",
+            Job::Train(_) => "Train",
+        })
     }
 }
 
@@ -635,23 +663,6 @@ fn refuse_over_smoothing(series: &Series, sigma: f64) -> Result<(), ExperimentEr
         true => Err(ExperimentError::Smooth { rows, longest }),
         false => Ok(()),
     }
-}
-
-/// What an update keeps of a batch must fit into memory.
-fn refuse_more_than_memory(
-    architecture: &Architecture,
-    windows: &Windows,
-    batch: usize,
-) -> Result<(), ExperimentError> {
-    let a_step = numbers_a_step(architecture) as u128;
-    let numbers = batch as u128 * (windows.window() as u128 + 1) * a_step;
-    let gib = (4 * numbers).div_ceil(1 << 30) as u64;
-    // Some systems promise any amount; none of ours has a tebibyte.
-    let fits = gib < 1024
-        && Vec::<f32>::new()
-            .try_reserve_exact(numbers as usize)
-            .is_ok();
-    fits.then_some(()).ok_or(ExperimentError::Memory { gib })
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -1,11 +1,16 @@
-//! Free orbits of a model, in f64:  z_1 = P (x_1 − b),  z_t = F(z_{t−1}, s_t),  row t is z_t seen through the model.
+//! Free orbits of a model, in f64: a state is inferred from the first rows of the data, then z ← G(z, s), and row after row is
+//! what the model shows of it.
 //!
-//! The first row is not x_1 itself but what the model makes of it.
+//! A model whose state shows the row that it was inferred from begins with that row, as the model sees it; one that forecasts the
+//! next row begins with the row after those that it has taken in.
 
-use attractor_core::inspect::count;
-use attractor_core::series::{Channel, Series, SeriesError, Step, Trajectory};
+use attractor_core::dynamics::{Memory, Stretch};
+use attractor_core::rows::Rows;
+use attractor_core::series::{Series, Trajectory};
+use attractor_core::text::count;
 
 use crate::model_file::{Card, Reconstruction};
+use crate::seen::{Seen, UnlikeError};
 
 /// A free orbit.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,12 +24,23 @@ pub struct Generated {
 /// Where a free orbit starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GeneratedFrom {
-    /// At the first row of given data.
+    /// At the first rows of given data.
     Data,
-    /// At the first row of the data that the model was trained on.
+    /// At the first rows of the data that the model was trained on.
     Training,
     /// At zero: nothing is known of the data.
     Zero,
+}
+
+/// A state to start from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Departure {
+    /// The state.
+    pub z: Vec<f64>,
+    /// The last row of the data that it has taken in.
+    pub row: usize,
+    /// Where that is.
+    pub from: GeneratedFrom,
 }
 
 /// Why there is no orbit.
@@ -41,37 +57,16 @@ pub enum GenerateError {
         /// Number of channels.
         channels: usize,
     },
-    /// The data are of something else.
-    #[error("the model has {}, the data have {found}", count(*expected, what))]
-    Columns {
-        /// Channel or input.
-        what: &'static str,
-        /// How many the model has.
-        expected: usize,
-        /// How many the data have.
+    /// The data are not those of the model.
+    #[error(transparent)]
+    Unlike(#[from] UnlikeError),
+    /// There are too few rows to infer a state from.
+    #[error("the model infers a state from {}, the data begin with {found} without a gap", count(*needed, "row"))]
+    ShortPast {
+        /// How many are needed.
+        needed: usize,
+        /// How many there are.
         found: usize,
-    },
-    /// A column of the data has no place in the model.
-    #[error("the model has no {what} `{name}`: it has {}", known.join(", "))]
-    Unknown {
-        /// Channel or input.
-        what: &'static str,
-        /// Its name in the data.
-        name: String,
-        /// The model's names.
-        known: Vec<String>,
-    },
-    /// The data are sampled at another pace.
-    #[error(
-        "the model has a step of {}, the data have {}",
-        in_words(model),
-        in_words(data)
-    )]
-    Step {
-        /// The model's step.
-        model: Step,
-        /// The data's step.
-        data: Step,
     },
     /// The inputs are not known.
     #[error("the model is driven by {}, and no data are given", count(*inputs, "external input"))]
@@ -84,7 +79,7 @@ pub enum GenerateError {
     ShortInputs {
         /// Steps asked for.
         steps: usize,
-        /// Rows of the first trajectory.
+        /// Rows of the first trajectory from where the orbit starts.
         rows: usize,
     },
     /// Time jumps in the inputs.
@@ -115,14 +110,8 @@ impl GenerateError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
+            GenerateError::Unlike(error) => error.hint(),
             GenerateError::NoInputs { .. } => Some("give data with inputs with `--data`".into()),
-            GenerateError::Step { model, .. } => Some(format!(
-                "resample the data, or give `--dt {}` if their time axis is wrong",
-                model.dt
-            )),
-            GenerateError::Columns { .. } | GenerateError::Unknown { .. } => {
-                Some("`--state` and `--input` choose columns of the data".into())
-            }
             GenerateError::ShortInputs { rows, .. } => {
                 Some(format!("use `--steps {rows}` or less"))
             }
@@ -142,128 +131,156 @@ impl GenerateError {
     }
 }
 
-/// A free orbit of `steps` rows from the first row of the data, else from where the training data start.
+/// A free orbit of `steps` rows from the first rows of the data, else from where the training data start.
 pub fn generate(
     reconstruction: &Reconstruction,
-    data: Option<&Series>,
+    data: Option<&Seen>,
     steps: usize,
 ) -> Result<Generated, GenerateError> {
-    let Reconstruction { model, card } = reconstruction;
-    let (n, k) = (card.channels.len(), card.inputs.len());
+    let Reconstruction { dynamics, card, .. } = reconstruction;
     if steps == 0 {
         return Err(GenerateError::NoSteps);
     }
-    refuse_more_than_memory(steps, n)?;
+    refuse_more_than_memory(steps, card.channels.len())?;
+    let start = departure(reconstruction, data)?;
     let inputs = match data {
-        None if k > 0 => return Err(GenerateError::NoInputs { inputs: k }),
-        None => Vec::new(),
-        Some(series) => {
-            let inputs = drive(reconstruction, series, steps)?;
-            refuse_gap(k, series, steps)?;
-            inputs
-        }
+        Some(data) => inputs_of(card, data, start.row, steps)?,
+        None => no_inputs(card)?,
     };
-    let (scaled, start) = start(reconstruction, data)?;
-    let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
-    let mut orbit = model.orbit(&scaled, &inputs, steps);
-    for row in orbit.chunks_exact_mut(n) {
-        (0..n).for_each(|i| row[i] = row[i] * sd[i] + mean[i]);
-    }
-    let time = data.map_or(0.0, |series| series.trajectories()[0].start);
+    let orbit = card.unscaled(dynamics.orbit(&start.z, &inputs, steps));
+    let shown = start.row + dynamics.lead();
+    let time = data.map_or(0.0, |data| {
+        data.series().time_of(0, 0) + shown as f64 * card.step.dt
+    });
     Ok(Generated {
-        series: as_series(reconstruction, orbit, time)?,
-        start,
+        series: as_series(card, orbit, time)?,
+        start: start.from,
     })
 }
 
-/// The row that an orbit starts from, as the model sees it: the first of the data, else of the training data.
-pub(crate) fn start(
+/// The state that an orbit starts from: after the first rows of the data, else of the training data.
+pub fn departure(
     reconstruction: &Reconstruction,
-    data: Option<&Series>,
-) -> Result<(Vec<f64>, GeneratedFrom), GenerateError> {
-    let card = &reconstruction.card;
-    let (x, start) = match (data, &card.start) {
-        (Some(series), _) => {
-            drive(reconstruction, series, 0)?;
-            (first_row(card, series)?, GeneratedFrom::Data)
+    data: Option<&Seen>,
+) -> Result<Departure, GenerateError> {
+    let Reconstruction { dynamics, card, .. } = reconstruction;
+    let (n, needed) = (card.channels.len(), dynamics.memory().rows());
+    let scaled_start: Vec<f64>;
+    let (past, from) = match data {
+        Some(data) => (first_rows(card, data, needed)?, GeneratedFrom::Data),
+        None if card.start.is_empty() => {
+            scaled_start = vec![0.0; n];
+            (
+                Stretch::of(Rows::new(&scaled_start, n)),
+                GeneratedFrom::Zero,
+            )
         }
-        (None, Some(row)) => (row.clone(), GeneratedFrom::Training),
-        (None, None) => (vec![0.0; card.channels.len()], GeneratedFrom::Zero),
+        None => {
+            scaled_start = card.scaled_rows(&card.start.concat());
+            (
+                Stretch::of(Rows::new(&scaled_start, n)),
+                GeneratedFrom::Training,
+            )
+        }
     };
-    let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
-    let scaled = x.iter().zip(mean).zip(sd);
-    Ok((
-        scaled.map(|((x, mean), sd)| (x - mean) / sd).collect(),
-        start,
+    if let (Memory::Rows(needed), GeneratedFrom::Data) = (dynamics.memory(), from)
+        && past.len() < needed
+    {
+        let found = past.len();
+        return Err(GenerateError::ShortPast { needed, found });
+    }
+    let mut z = vec![0.0; dynamics.sizes().state];
+    // Inputs of rows before the data are not known: a model that is driven by them starts from data.
+    if past.inputs().len() == past.len() * dynamics.sizes().inputs {
+        dynamics.infer(past, &mut z);
+    }
+    Ok(Departure {
+        z,
+        row: past.len() - 1,
+        from,
+    })
+}
+
+/// At most so many rows at the start of the first trajectory, before a gap or a missing value.
+fn first_rows<'a>(card: &Card, data: &'a Seen, most: usize) -> Result<Stretch<'a>, GenerateError> {
+    let series = data.series();
+    let (_, rows) = series
+        .whole_stretches()
+        .next()
+        .filter(|(trajectory, rows)| (*trajectory, rows.start) == (0, 0))
+        .ok_or_else(|| missing(card, series, 0))?;
+    let rows = 0..rows.end.min(most);
+    let (n, k) = (series.dim_obs(), series.dim_input());
+    let t = &series.trajectories()[0];
+    Ok(Stretch::new(
+        Rows::new(&t.x[..rows.end * n], n),
+        &t.s[..rows.end * k],
     ))
 }
 
-/// All rows of inputs of the first trajectory.
-pub(crate) fn inputs(
-    reconstruction: &Reconstruction,
-    data: Option<&Series>,
-) -> Result<Vec<f64>, GenerateError> {
-    match (data, reconstruction.card.inputs.len()) {
-        (None, 0) => Ok(Vec::new()),
-        (None, inputs) => Err(GenerateError::NoInputs { inputs }),
-        (Some(series), _) => drive(reconstruction, series, series.len_of(0)),
+/// What is missing in a row of the first trajectory.
+fn missing(card: &Card, series: &Series, row: usize) -> GenerateError {
+    let (n, k) = (series.dim_obs(), series.dim_input());
+    let t = &series.trajectories()[0];
+    let values = t.x[row * n..][..n].iter().chain(&t.s[row * k..][..k]);
+    let names = card.channels.iter().chain(&card.inputs);
+    let found = values.zip(names).find(|(value, _)| value.is_nan());
+    GenerateError::Missing {
+        channel: found.map_or(String::new(), |(_, channel)| channel.name.clone()),
+        row,
     }
 }
 
-/// The longest stretch of data without gaps and missing values, as the model sees it; none if no stretch has `least`
-/// rows.
-pub(crate) fn longest_stretch(
+/// No inputs, of a model that has none.
+fn no_inputs(card: &Card) -> Result<Vec<f64>, GenerateError> {
+    match card.inputs.len() {
+        0 => Ok(Vec::new()),
+        inputs => Err(GenerateError::NoInputs { inputs }),
+    }
+}
+
+/// All inputs of the first trajectory from a row on, as far as they are whole.
+pub(crate) fn inputs(
     reconstruction: &Reconstruction,
-    data: &Series,
-    least: usize,
-) -> Result<Option<Series>, GenerateError> {
-    let card = &reconstruction.card;
-    drive(reconstruction, data, 0)?;
-    let channels = order("channel", &card.channels, data.channels())?;
-    let inputs = match card.inputs.is_empty() {
-        true => Vec::new(),
-        false => order("input", &card.inputs, data.inputs())?,
-    };
-    let (n, k) = (data.dim_obs(), data.dim_input());
-    let is_whole = |t: &Trajectory, row: usize| {
-        let of_inputs = inputs.iter().map(|&i| t.s[row * k + i]);
-        let mut values = t.x[row * n..][..n].iter().copied().chain(of_inputs);
-        values.all(|v| !v.is_nan())
-    };
-    let mut longest = (0, 0..0);
-    for (i, trajectory) in data.trajectories().iter().enumerate() {
-        for segment in data.segments(i) {
-            let mut from = segment.start;
-            for row in segment.clone() {
-                if !is_whole(trajectory, row) {
-                    from = row + 1;
-                } else if row + 1 - from > longest.1.len() {
-                    longest = (i, from..row + 1);
-                }
-            }
-        }
+    data: Option<&Seen>,
+    row: usize,
+) -> Result<Vec<f64>, GenerateError> {
+    match data {
+        None => no_inputs(&reconstruction.card),
+        Some(data) => inputs_of(
+            &reconstruction.card,
+            data,
+            row,
+            data.series().len_of(0) - row,
+        ),
     }
-    let (i, rows) = longest;
-    if rows.len() < least {
-        return Ok(None);
+}
+
+/// The inputs of `steps` rows of the first trajectory, from a row on.
+fn inputs_of(
+    card: &Card,
+    data: &Seen,
+    row: usize,
+    steps: usize,
+) -> Result<Vec<f64>, GenerateError> {
+    let (series, k) = (data.series(), card.inputs.len());
+    if k == 0 {
+        return Ok(Vec::new());
     }
-    let trajectory = &data.trajectories()[i];
-    let columns = |values: &[f64], width: usize, order: &[usize]| -> Vec<f64> {
-        let places = rows
-            .clone()
-            .flat_map(|row| order.iter().map(move |i| row * width + i));
-        places.map(|place| values[place]).collect()
-    };
-    let mut stretch = Trajectory::new(columns(&trajectory.x, n, &channels));
-    stretch.s = columns(&trajectory.s, k, &inputs);
-    let made = Series::new(
-        card.channels.clone(),
-        card.inputs.clone(),
-        card.step.clone(),
-        vec![stretch],
-    );
-    let series = made.expect("names differ, the step is positive and all rows are finite");
-    Ok(Some(card.scaling.apply(&series)))
+    let rows = series.len_of(0) - row;
+    if rows < steps {
+        return Err(GenerateError::ShortInputs { steps, rows });
+    }
+    let whole = series.segments(0)[0].len() - row;
+    let inputs = series.trajectories()[0].s[row * k..(row + steps) * k].to_vec();
+    match inputs.iter().position(|v| v.is_nan()) {
+        Some(i) => Err(GenerateError::Missing {
+            channel: card.inputs[i % k].name.clone(),
+            row: row + i / k,
+        }),
+        None if whole < steps => Err(GenerateError::InputGap { rows: whole, steps }),
+        None => Ok(inputs),
+    }
 }
 
 fn refuse_more_than_memory(rows: usize, channels: usize) -> Result<(), GenerateError> {
@@ -274,134 +291,8 @@ fn refuse_more_than_memory(rows: usize, channels: usize) -> Result<(), GenerateE
         .map_err(|_| memory())
 }
 
-/// The inputs of the first trajectory, once it is clear that the data fit the model.
-fn drive(
-    reconstruction: &Reconstruction,
-    series: &Series,
-    steps: usize,
-) -> Result<Vec<f64>, GenerateError> {
-    let card = &reconstruction.card;
-    refuse_other_columns(card, series)?;
-    let k = card.inputs.len();
-    if k == 0 {
-        return Ok(Vec::new());
-    }
-    let order = order("input", &card.inputs, series.inputs())?;
-    let rows = series.len_of(0);
-    if rows < steps {
-        return Err(GenerateError::ShortInputs { steps, rows });
-    }
-    let rows = series.trajectories()[0].s.chunks_exact(k).take(steps);
-    let inputs: Vec<f64> = rows.flat_map(|row| order.iter().map(|&i| row[i])).collect();
-    match inputs.iter().position(|v| v.is_nan()) {
-        None => Ok(inputs),
-        Some(i) => Err(GenerateError::Missing {
-            channel: series.inputs()[order[i % k]].name.clone(),
-            row: i / k,
-        }),
-    }
-}
-
-/// Refuses inputs that jump in time before the last step: an orbit would go on as if they did not.
-fn refuse_gap(inputs: usize, series: &Series, steps: usize) -> Result<(), GenerateError> {
-    let rows = series.segments(0)[0].len();
-    match inputs > 0 && rows < steps {
-        true => Err(GenerateError::InputGap { rows, steps }),
-        false => Ok(()),
-    }
-}
-
-/// Refuses data with other numbers of columns or another step than the model's.
-pub(crate) fn refuse_other_columns(card: &Card, series: &Series) -> Result<(), GenerateError> {
-    let pairs = [
-        ("channel", card.channels.len(), series.dim_obs()),
-        ("input", card.inputs.len(), series.dim_input()),
-    ];
-    for (what, expected, found) in pairs {
-        // Inputs that a model does not know do no harm.
-        if expected != found && !(what == "input" && expected == 0) {
-            return Err(GenerateError::Columns {
-                what,
-                expected,
-                found,
-            });
-        }
-    }
-    refuse_other_step(&card.step, series.step())
-}
-
-fn first_row(card: &Card, series: &Series) -> Result<Vec<f64>, GenerateError> {
-    let order = order("channel", &card.channels, series.channels())?;
-    let row = &series.trajectories()[0].x;
-    match order.iter().find(|&&i| row[i].is_nan()) {
-        None => Ok(order.iter().map(|&i| row[i]).collect()),
-        Some(&i) => Err(GenerateError::Missing {
-            channel: series.channels()[i].name.clone(),
-            row: 0,
-        }),
-    }
-}
-
-/// Where in the data each of the model's columns is: by name where both have names, else by place.
-pub(crate) fn order(
-    what: &'static str,
-    model: &[Channel],
-    data: &[Channel],
-) -> Result<Vec<usize>, GenerateError> {
-    if !(named(model) && named(data)) {
-        return Ok((0..model.len()).collect());
-    }
-    let place = |name: &str, list: &[Channel]| list.iter().position(|c| c.name == name);
-    if let Some(unknown) = data.iter().find(|c| place(&c.name, model).is_none()) {
-        return Err(GenerateError::Unknown {
-            what,
-            name: unknown.name.clone(),
-            known: model.iter().map(|c| c.name.clone()).collect(),
-        });
-    }
-    let places = model.iter().map(|c| place(&c.name, data));
-    Ok(places
-        .map(|place| place.expect("as many names, all of them the model's and all different"))
-        .collect())
-}
-
-/// Whether columns have names of their own, not the letters and numbers that columns without get.
-fn named(channels: &[Channel]) -> bool {
-    let numbered = |name: &str| {
-        let number = name.strip_prefix(['x', 's']);
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
-    !channels.iter().all(|c| numbered(&c.name))
-}
-
-/// Times are often written with few digits.
-const SAME_STEP: f64 = 1e-3;
-
-/// A step of 1 without a unit is that of data that do not say.
-fn refuse_other_step(model: &Step, data: &Step) -> Result<(), GenerateError> {
-    let unsaid = [model, data].contains(&&Step::default());
-    let same_dt = (data.dt / model.dt - 1.0).abs() < SAME_STEP;
-    let same_unit = model.unit == data.unit || model.unit.is_empty() || data.unit.is_empty();
-    match unsaid || (same_dt && same_unit) {
-        true => Ok(()),
-        false => Err(GenerateError::Step {
-            model: model.clone(),
-            data: data.clone(),
-        }),
-    }
-}
-
-fn in_words(step: &Step) -> String {
-    format!("{} {}", step.dt, step.unit).trim_end().to_string()
-}
-
 /// The orbit with the model's names and step.
-fn as_series(
-    reconstruction: &Reconstruction,
-    orbit: Vec<f64>,
-    time: f64,
-) -> Result<Series, GenerateError> {
-    let card = &reconstruction.card;
+fn as_series(card: &Card, orbit: Vec<f64>, time: f64) -> Result<Series, GenerateError> {
     let n = card.channels.len();
     if let Some(i) = orbit.iter().position(|v| !v.is_finite()) {
         return Err(GenerateError::NotFinite { row: i / n });
@@ -410,71 +301,26 @@ fn as_series(
         start: time,
         ..Trajectory::new(orbit)
     };
-    let made: Result<Series, SeriesError> = Series::new(
-        card.channels.clone(),
-        Vec::new(),
-        card.step.clone(),
-        vec![trajectory],
-    );
+    let (channels, step) = (card.channels.clone(), card.step.clone());
+    let made = Series::new(channels, Vec::new(), step, vec![trajectory]);
     Ok(made.expect("names differ, the step is positive and all rows are finite"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use attractor_core::map::{Dims, MODELS};
-    use attractor_core::model::{Architecture, Model};
-    use attractor_core::observation::ObservationKind;
-
-    fn channels(names: &[&str]) -> Vec<Channel> {
-        names.iter().map(|&name| Channel::named(name)).collect()
+impl Card {
+    /// Rows in the units of the data.
+    pub fn unscaled(&self, mut rows: Vec<f64>) -> Vec<f64> {
+        let (mean, sd) = (&self.scaling.mean, &self.scaling.sd);
+        for row in rows.chunks_exact_mut(mean.len()) {
+            (0..row.len()).for_each(|i| row[i] = row[i] * sd[i] + mean[i]);
+        }
+        rows
     }
 
-    #[test]
-    fn names_decide_where_both_have_them() {
-        let model = channels(&["u", "v", "x1"]);
-        let found = |data: &[&str]| order("input", &model, &channels(data));
-        assert_eq!(found(&["x1", "u", "v"]), Ok(vec![1, 2, 0]));
-        assert_eq!(found(&["x3", "x2", "x1"]), Ok(vec![0, 1, 2]));
-        let unknown = found(&["u", "w", "v"]).unwrap_err();
-        assert_eq!(
-            unknown.to_string(),
-            "the model has no input `w`: it has u, v, x1"
-        );
-    }
-
-    #[test]
-    fn the_longest_stretch_has_no_gap_and_nothing_missing() {
-        let dims = Dims {
-            latent: 1,
-            hidden: 0,
-            inputs: 0,
-        };
-        let info = MODELS.iter().find(|info| info.entry.id == "plrnn").unwrap();
-        let architecture = Architecture::new(info, dims, ObservationKind::Identity, 1).unwrap();
-        let mut card = Card::blank(&architecture);
-        card.scaling.mean = vec![1.0];
-        let reconstruction = Reconstruction {
-            model: Model::new(architecture, vec![0.5, 0.0, 0.0]),
-            card,
-        };
-        let x = vec![1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0];
-        let data = Series::from_rows(x, 1, 1.0).unwrap();
-        let stretch = |least| longest_stretch(&reconstruction, &data, least).unwrap();
-        let found = stretch(3).unwrap();
-        assert_eq!(found.trajectories()[0].x, [2.0, 3.0, 4.0]);
-        assert_eq!(stretch(4), None);
-    }
-
-    #[test]
-    fn steps_differ_by_more_than_rounding_or_by_unit() {
-        let step = |dt: f64, unit: &str| Step {
-            dt,
-            unit: unit.to_string(),
-        };
-        let fits = |data: Step| refuse_other_step(&step(0.01, "s"), &data).is_ok();
-        assert!(fits(step(0.010_000_1, "s")) && fits(step(0.01, "")));
-        assert!(fits(Step::default()));
-        assert!(!fits(step(0.02, "s")) && !fits(step(0.01, "ms")) && !fits(step(1.0, "s")));
+    /// Rows in the units that the model sees.
+    pub fn scaled_rows(&self, rows: &[f64]) -> Vec<f64> {
+        let (mean, sd) = (&self.scaling.mean, &self.scaling.sd);
+        let n = mean.len();
+        let value = |(i, x): (usize, &f64)| (x - mean[i % n]) / sd[i % n];
+        rows.iter().enumerate().map(value).collect()
     }
 }

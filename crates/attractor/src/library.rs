@@ -1,8 +1,8 @@
 //! All that a user can name, gathered from the static lists of every kind.
 
 use attractor_core::catalogue::Entry;
-use attractor_core::map::MODELS;
 use attractor_core::measure::MEASURES;
+use attractor_core::method::methods;
 use attractor_core::settings::nearest;
 use attractor_core::system::SYSTEMS;
 
@@ -11,7 +11,7 @@ use crate::format::FORMATS;
 
 /// Every entry of every kind, in the order of the lists.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    let models = MODELS.iter().map(|model| &model.entry);
+    let models = methods().into_iter().map(|method| &method.entry);
     let measures = MEASURES.iter().map(|measure| &measure.entry);
     let systems = SYSTEMS.iter().map(|system| &system.entry);
     let formats = FORMATS.iter().map(|format| &format.entry);

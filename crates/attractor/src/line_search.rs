@@ -1,82 +1,100 @@
-//! How well models are reconstructed by the strength of forcing:  measures against α = 0, 0.05, …, 1 over several seeds
-//! (Hess et al. 2023, Fig. S3), and where adaptive forcing lands on that curve.
+//! How well models are reconstructed by the strength of forcing: measures against α = 0, 0.05, …, 1 over several seeds
+//! (Hess et al. 2023, Fig. S3), where adaptive forcing lands on that curve, and the α that one would take.
 //!
-//! Every training is a run in a folder of its own, on one core; several run side by side. What has ended is not trained
-//! again and what was interrupted is continued, so that the same search in the same folder goes on where it was.
+//! A line search is a [`Study`] with one cell per strength; the [`sweep`](crate::sweep) engine runs it.
 
-use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
-use attractor_core::measure::Rows;
-use attractor_core::measure::evaluate::{Plan, Reference};
 use attractor_core::measure::summary::{Summary, median, summaries};
-use attractor_core::series::Series;
-use attractor_core::train::Watch;
+use serde::Serialize;
 
-use crate::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw};
-use crate::generate::GenerateError;
-use crate::run::{EndedRun, RunFolder, Task};
+use crate::experiment::{DataSource, Experiment, Origin, Raw};
+use crate::run::Folder;
+use crate::study::{Cell, Judging, Measured, Scored, Study};
 use crate::{Error, store};
 
 /// What is searched.
-pub struct LineSearch<'a> {
+#[derive(Debug, Clone)]
+pub struct LineSearch {
     /// Settings of all trainings; those that are [scanned](SCANNED) are refused.
     pub settings: Raw,
-    /// Where the recording is.
-    pub data: DataSource,
-    /// The recording.
-    pub recording: &'a Series,
-    /// What models are judged by; the recording if there is nothing else.
-    pub test: Option<&'a Series>,
+    /// The training data.
+    pub train: DataSource,
+    /// What models are judged by; the training data if there is nothing else.
+    pub test: Option<DataSource>,
     /// Strengths.
     pub alphas: Vec<f64>,
     /// Seeds.
     pub seeds: Vec<u64>,
-    /// Trainings side by side.
-    pub workers: usize,
-    /// Where the runs go.
-    pub folder: PathBuf,
 }
 
-/// The forcing of a training.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Tried {
-    /// This strength.
-    Constant(f64),
-    /// Adaptive.
-    Adaptive,
+/// All trainings with one forcing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Group {
+    /// The forcing, as in the settings.
+    pub forcing: String,
+    /// The median strength at the end.
+    pub alpha: f64,
+    /// Trainings with it.
+    pub runs: usize,
+    /// D_stsp, each over the seeds that have it: an orbit that collapses to a point has a D_stsp, but no D_H.
+    pub d_stsp: Median,
+    /// D_H.
+    pub d_h: Median,
+    /// PE(n).
+    pub pe: Median,
+}
+
+/// A score over seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Median {
+    /// The median; NaN, and null in JSON, of none.
+    pub median: f64,
+    /// The median absolute deviation.
+    pub mad: f64,
+    /// Seeds that have it.
+    pub runs: usize,
+    /// Seeds that do not.
+    pub missing: usize,
+    /// What the data themselves reach.
+    pub floor: Option<f64>,
+    /// What surrogates without the dynamics reach.
+    pub chance: Option<f64>,
+}
+
+/// What a line search found, as a document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// Trainings that there are.
+    pub trainings: usize,
+    /// Trainings that ended.
+    pub ended: usize,
+    /// The strength with the smallest D_stsp × D_H, medians over seeds, of those with the fewest seeds without one.
+    pub chosen: Option<f64>,
+    /// By forcing, in the order in which they were tried.
+    pub groups: Vec<Group>,
+    /// One by one.
+    pub points: Vec<Point>,
 }
 
 /// One training that ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// Its forcing.
-    pub tried: Tried,
+    /// Its forcing, as in the settings.
+    pub forcing: String,
+    /// Strength of forcing at its end.
+    pub alpha: Option<f64>,
     /// Its seed.
     pub seed: u64,
     /// How it ended, in one word.
     pub outcome: String,
-    /// Strength of forcing at its end.
-    pub alpha: f64,
-    /// D_stsp, D_H and PE(20); NaN where one has no value.
-    pub scores: [f64; 3],
-}
-
-/// All trainings with one forcing.
-#[derive(Debug, Clone)]
-pub struct Group {
-    /// The forcing.
-    pub tried: Tried,
-    /// Trainings with it.
-    pub runs: usize,
-    /// The median strength at the end.
-    pub alpha: f64,
-    /// D_stsp, D_H and PE(20), each over the seeds that have it: an orbit that collapses to a point has a D_stsp, but
-    /// no D_H.
-    pub scores: [Summary; 3],
+    /// D_stsp.
+    pub d_stsp: Option<f64>,
+    /// D_H.
+    pub d_h: Option<f64>,
+    /// PE(n).
+    pub pe: Option<f64>,
 }
 
 /// Names of the scores.
@@ -84,6 +102,9 @@ pub const SCORES: [&str; 3] = ["d_stsp", "d_h", "pe"];
 
 /// Settings that a search has values of its own for.
 pub const SCANNED: [&str; 4] = ["forcing", "alpha", "seed", "threads"];
+
+/// The name of the study that a search is.
+const NAME: &str = "line-search";
 
 /// Why nothing is searched.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +123,13 @@ pub enum LineSearchError {
     #[error("the folder holds a run, not a line search: {}", path.display())]
     IsRun {
         /// The folder.
-        path: PathBuf,
+        path: std::path::PathBuf,
+    },
+    /// The folder is that of a search by an older version.
+    #[error("the folder holds a line search of version 0.1, whose runs are kept in another way: {}", path.display())]
+    Older {
+        /// The folder.
+        path: std::path::PathBuf,
     },
 }
 
@@ -113,54 +140,17 @@ impl LineSearchError {
             LineSearchError::Scanned { .. } => {
                 "leave it out; `--step`, `--seeds` and `--workers` say what is scanned, `attractor train` takes it".into()
             }
-            LineSearchError::IsRun { .. } => "name another folder with `--out`".into(),
+            LineSearchError::IsRun { .. } | LineSearchError::Older { .. } => {
+                "name another folder with `--out`".into()
+            }
         }
     }
 }
 
-impl LineSearch<'_> {
-    /// Trains and judges everything. `watch` makes the watch of a training, `told` hears of each that ended.
-    pub fn run(
-        &self,
-        watch: impl Fn() -> Box<dyn Watch> + Sync,
-        told: impl Fn(&Point) + Sync,
-    ) -> Result<Vec<Point>, Error> {
-        self.check()?;
-        let jobs = self.jobs();
-        let (next, ended) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let work = || -> Result<(), Error> {
-            while let Some(&(tried, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let point = self.point(tried, seed, &mut *watch());
-                let Ok(Some(point)) = point else {
-                    // It failed or was stopped: no other begins.
-                    next.store(jobs.len(), Ordering::Relaxed);
-                    return point.map(|_| ());
-                };
-                told(&point);
-                let mut ended = ended.lock().expect("no worker panics while it holds this");
-                ended.push(point);
-            }
-            Ok(())
-        };
-        let failures: Vec<Error> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.workers).map(|_| scope.spawn(work)).collect();
-            let joined = workers.into_iter().map(|worker| worker.join());
-            joined
-                .filter_map(|result| result.expect("workers do not panic").err())
-                .collect()
-        });
-        if let Some(failure) = failures.into_iter().next() {
-            return Err(failure);
-        }
-        let mut points = ended.into_inner().expect("all workers have ended");
-        let place = |p: &Point| jobs.iter().position(|&job| job == (p.tried, p.seed));
-        points.sort_by_key(place);
-        Ok(points)
-    }
-
-    /// Refuses before anything is read or trained what cannot be searched: settings that the search has values of its
-    /// own for, and the folder of a run.
-    pub fn check(&self) -> Result<(), Error> {
+impl LineSearch {
+    /// The study that it is, to be run in a folder. Settings that the search has values of its own for are refused, and folders
+    /// with something else.
+    pub fn study(&self, folder: &Path) -> Result<Study, Error> {
         let mut given = self.settings.given.iter();
         if let Some(scanned) = given.find(|given| SCANNED.contains(&given.name.as_str())) {
             return Err(Error::LineSearch(LineSearchError::Scanned {
@@ -168,121 +158,57 @@ impl LineSearch<'_> {
                 origin: scanned.origin.clone(),
             }));
         }
-        if RunFolder::holds_run(&self.folder) {
-            let path = self.folder.clone();
-            return Err(Error::LineSearch(LineSearchError::IsRun { path }));
-        }
-        self.refuse_other_test()
+        refuse_other(folder)?;
+        let strengths = self.alphas.iter().map(|&alpha| Some(alpha));
+        let cells = strengths.chain([None]).enumerate();
+        Ok(Study {
+            name: NAME.to_string(),
+            train: self.train.clone(),
+            test: self.test.clone(),
+            cells: cells
+                .map(|(place, alpha)| self.cell(place, alpha))
+                .collect::<Result<_, Error>>()?,
+            seeds: self.seeds.clone(),
+            judging: Judging::of_one_orbit(),
+        })
     }
 
-    /// All trainings, in the order in which they are begun.
-    pub fn jobs(&self) -> Vec<(Tried, u64)> {
-        let tried = self.alphas.iter().map(|&alpha| Tried::Constant(alpha));
-        let tried = tried.chain([Tried::Adaptive]);
-        tried
-            .flat_map(|tried| self.seeds.iter().map(move |&seed| (tried, seed)))
-            .collect()
-    }
-
-    /// Before anything is trained: what models are judged by must be of the same channels, and long enough.
-    fn refuse_other_test(&self) -> Result<(), Error> {
-        let test = self.test.unwrap_or(self.recording);
-        let pairs = [
-            ("channel", self.recording.dim_obs(), test.dim_obs()),
-            ("input", self.recording.dim_input(), test.dim_input()),
-        ];
-        for (what, expected, found) in pairs {
-            if expected != found {
-                return Err(Error::Generate(GenerateError::Columns {
-                    what,
-                    expected,
-                    found,
-                }));
-            }
-        }
-        reference(test).map(|_| ())
-    }
-
-    /// Trains and judges one; `None` if it was stopped.
-    fn point(
-        &self,
-        tried: Tried,
-        seed: u64,
-        watch: &mut dyn Watch,
-    ) -> Result<Option<Point>, Error> {
-        let resolved = self.experiment(tried, seed)?.resolve(self.recording);
-        let resolved = resolved.map_err(|error| error.of_file(&self.data.path))?;
-        let path = self.folder.join(tried.name()).join(format!("seed-{seed}"));
-        RunFolder::refuse_other_file(&path, &self.data)?;
-        let task = Task {
-            path: &path,
-            resolved: &resolved,
-            data: &self.data,
-            recording: self.recording,
-        };
-        let Some(run) = task.claim()?.train(watch)? else {
-            return Ok(None);
-        };
-        Ok(Some(Point {
-            tried,
-            seed,
-            scores: self.scores(&run)?,
-            alpha: run.alpha,
-            outcome: run.outcome,
-        }))
-    }
-
-    fn experiment(&self, tried: Tried, seed: u64) -> Result<Experiment, ExperimentError> {
+    /// The cell of a strength, or of adaptive forcing.
+    fn cell(&self, place: usize, alpha: Option<f64>) -> Result<Cell, Error> {
         let mut raw = self.settings.clone();
         let mut set = |name: &str, text: &str| raw.push(name, text, Origin::Flag);
-        match tried {
-            Tried::Constant(alpha) => {
+        let folder = match alpha {
+            Some(alpha) => {
                 set("forcing", "gtf");
                 set("alpha", &alpha.to_string());
+                format!("alpha-{alpha}")
             }
-            Tried::Adaptive => set("forcing", "agtf"),
-        }
-        set("seed", &seed.to_string());
-        set("threads", "1");
-        Experiment::check(&raw)
-    }
-
-    /// D_stsp, D_H and PE(20), in the scale that the model sees.
-    fn scores(&self, run: &EndedRun) -> Result<[f64; 3], Error> {
-        let card = &run.reconstruction.card;
-        let truth = card.scaling.apply(self.test.unwrap_or(self.recording));
-        let reference = reference(&truth)?;
-        let scores = reference.scores(&run.reconstruction.model);
-        let d_stsp = scores.orbit.d_stsp.map(|estimate| estimate.value);
-        let all = [d_stsp, scores.orbit.d_h, scores.pe];
-        Ok(all.map(|score| score.unwrap_or(f64::NAN)))
+            None => {
+                set("forcing", "agtf");
+                "adaptive".to_string()
+            }
+        };
+        Ok(Cell {
+            place,
+            name: Some(folder.clone()),
+            paper: None,
+            folder,
+            experiment: Experiment::check(&raw.with_threads(1))?,
+            updates: 0,
+        })
     }
 }
 
-/// What models are judged by: the longest stretch without a gap or a missing value.
-fn reference(truth: &Series) -> Result<Reference<'_>, Error> {
-    let (x, s) = truth.longest_complete();
-    let reference = Reference::new(Rows::new(x, truth.dim_obs()), s, Plan::default());
-    let measure = SCORES[0];
-    Ok(reference.map_err(|error| ExperimentError::NoMeasure { measure, error })?)
-}
-
-impl Tried {
-    /// The name of its folder.
-    pub fn name(self) -> String {
-        match self {
-            Tried::Constant(alpha) => format!("alpha-{alpha}"),
-            Tried::Adaptive => "adaptive".to_string(),
-        }
+fn refuse_other(folder: &Path) -> Result<(), Error> {
+    let path = folder.to_path_buf();
+    if Folder::new(folder).holds_run() {
+        return Err(Error::LineSearch(LineSearchError::IsRun { path }));
     }
-
-    /// Its forcing, as in the settings.
-    pub fn forcing(self) -> &'static str {
-        match self {
-            Tried::Constant(_) => "gtf",
-            Tried::Adaptive => "agtf",
-        }
+    let older = folder.join("adaptive").join("seed-1");
+    if Folder::new(&older).holds_run() {
+        return Err(Error::LineSearch(LineSearchError::Older { path }));
     }
+    Ok(())
 }
 
 /// The strengths from 0 to 1 by a step that divides 1.
@@ -291,68 +217,131 @@ pub fn strengths(step: f64) -> Vec<f64> {
     (0..=count as usize).map(|i| i as f64 / count).collect()
 }
 
-/// The trainings by forcing, in the order in which they were tried.
-pub fn groups(points: &[Point]) -> Vec<Group> {
-    let chunks = points.chunk_by(|a, b| a.tried == b.tried);
-    chunks.map(group).collect()
+impl Curve {
+    /// From the runs that ended, by cell and seed, of so many.
+    pub fn new(scored: &[Scored], trainings: usize) -> Curve {
+        let groups: Vec<Group> = scored
+            .chunk_by(|a, b| a.place == b.place)
+            .map(group)
+            .collect();
+        Curve {
+            trainings,
+            ended: scored.len(),
+            chosen: chosen(&groups),
+            groups,
+            points: scored.iter().map(point).collect(),
+        }
+    }
+
+    /// Writes all trainings, one per line, into `line-search.csv`, and the curve, one line per forcing, into `curve.csv`.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        store::write_whole(&folder.join("line-search.csv"), |out| {
+            self.write_points(out)
+        })?;
+        store::write_whole(&folder.join("curve.csv"), |out| self.write_groups(out))
+    }
+
+    fn write_points(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "forcing,alpha,seed,outcome,{}", SCORES.join(","))?;
+        for p in &self.points {
+            let alpha = p
+                .alpha
+                .map_or(String::new(), |alpha| (alpha as f32).to_string());
+            let scores = [p.d_stsp, p.d_h, p.pe].map(|score| cell(score.unwrap_or(f64::NAN)));
+            let (forcing, seed, outcome) = (&p.forcing, p.seed, &p.outcome);
+            writeln!(
+                out,
+                "{forcing},{alpha},{seed},{outcome},{}",
+                scores.join(",")
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_groups(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns = SCORES.map(|id| format!("{id},{id}_mad,{id}_missing"));
+        writeln!(out, "forcing,alpha,runs,{}", columns.join(","))?;
+        for g in &self.groups {
+            let score = |s: Median| format!("{},{},{}", cell(s.median), cell(s.mad), s.missing);
+            let scores = [g.d_stsp, g.d_h, g.pe].map(score).join(",");
+            let (forcing, alpha) = (&g.forcing, g.alpha as f32);
+            writeln!(out, "{forcing},{alpha},{},{scores}", g.runs)?;
+        }
+        Ok(())
+    }
 }
 
-fn group(points: &[Point]) -> Group {
-    let mut alphas: Vec<f64> = points.iter().map(|p| p.alpha).collect();
+/// The constant strength with the smallest D_stsp × D_H, of those with the fewest seeds without one of them.
+fn chosen(groups: &[Group]) -> Option<f64> {
+    let constant = groups.iter().filter(|group| group.forcing == "gtf");
+    let missing = |group: &Group| group.d_stsp.missing.max(group.d_h.missing);
+    let product = |group: &Group| group.d_stsp.median * group.d_h.median;
+    let with_scores = constant.filter(|group| product(group).is_finite());
+    let best = with_scores.min_by(|a, b| {
+        let by_missing = missing(a).cmp(&missing(b));
+        by_missing.then(product(a).total_cmp(&product(b)))
+    });
+    best.map(|group| group.alpha)
+}
+
+fn group(runs: &[Scored]) -> Group {
+    let mut alphas: Vec<f64> = runs.iter().filter_map(|run| run.alpha).collect();
+    let [d_stsp, d_h, pe] = SCORES.map(|id| over_seeds(runs, id));
     Group {
-        tried: points[0].tried,
-        runs: points.len(),
+        forcing: forcing(&runs[0]),
         alpha: median(&mut alphas),
-        scores: std::array::from_fn(|i| {
-            let runs: Vec<Vec<f64>> = points.iter().map(|p| vec![p.scores[i]]).collect();
-            summaries(&runs)[0]
-        }),
+        runs: runs.len(),
+        d_stsp,
+        d_h,
+        pe,
     }
 }
 
-/// Writes all trainings, one a line, into `line-search.csv`, and the curve, a line a forcing, into `curve.csv`.
-pub fn write(points: &[Point], folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|source| Error::Write {
-        path: folder.to_path_buf(),
-        source,
-    })?;
-    store::write_whole(&folder.join("line-search.csv"), |out| {
-        write_points(points, out)
-    })?;
-    store::write_whole(&folder.join("curve.csv"), |out| {
-        write_curve(&groups(points), out)
-    })
+fn over_seeds(runs: &[Scored], id: &str) -> Median {
+    let values: Vec<Vec<f64>> = runs
+        .iter()
+        .map(|run| vec![run.value(id).unwrap_or(f64::NAN)])
+        .collect();
+    let Summary {
+        median,
+        mad,
+        count,
+        dropped,
+        ..
+    } = summaries(&values)[0];
+    let known: Option<&Measured> = runs.iter().find_map(|run| run.scores.get(id));
+    Median {
+        median,
+        mad,
+        runs: count,
+        missing: dropped,
+        floor: known.and_then(|measured| measured.floor),
+        chance: known.and_then(|measured| measured.chance),
+    }
 }
 
-fn write_points(points: &[Point], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "forcing,alpha,seed,outcome,{}", SCORES.join(","))?;
-    for p in points {
-        let (forcing, alpha) = (p.tried.forcing(), p.alpha as f32);
-        let scores = p.scores.map(cell).join(",");
-        writeln!(out, "{forcing},{alpha},{},{},{scores}", p.seed, p.outcome)?;
+fn point(run: &Scored) -> Point {
+    Point {
+        forcing: forcing(run),
+        alpha: run.alpha,
+        seed: run.seed,
+        outcome: run.outcome.clone(),
+        d_stsp: run.value("d_stsp"),
+        d_h: run.value("d_h"),
+        pe: run.value("pe"),
     }
-    Ok(())
 }
 
-fn write_curve(groups: &[Group], out: &mut dyn Write) -> io::Result<()> {
-    let columns = SCORES.map(|id| format!("{id},{id}_mad,{id}_missing"));
-    writeln!(out, "forcing,alpha,runs,{}", columns.join(","))?;
-    for g in groups {
-        let scores = g
-            .scores
-            .map(|s| format!("{},{},{}", cell(s.median), cell(s.mad), s.dropped));
-        let (forcing, alpha) = (g.tried.forcing(), g.alpha as f32);
-        writeln!(out, "{forcing},{alpha},{},{}", g.runs, scores.join(","))?;
-    }
-    Ok(())
+fn forcing(run: &Scored) -> String {
+    run.settings.get("forcing").cloned().unwrap_or_default()
 }
 
 /// A number of a table, empty where there is none.
 fn cell(value: f64) -> String {
-    match value.is_nan() {
-        true => String::new(),
-        false => value.to_string(),
+    if value.is_nan() {
+        return String::new();
     }
+    value.to_string()
 }
 
 #[cfg(test)]
@@ -360,45 +349,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strengths_are_round() {
-        let all = strengths(0.05);
-        assert_eq!((all.len(), all[3], all[20]), (21, 0.15, 1.0));
-        assert_eq!(strengths(1.0), [0.0, 1.0]);
-    }
-
-    fn point(alpha: f64, seed: u64, scores: [f64; 3]) -> Point {
-        Point {
-            tried: Tried::Constant(alpha),
-            seed,
-            outcome: "finished".into(),
-            alpha,
-            scores,
-        }
+    fn strengths_divide_the_line() {
+        assert_eq!(strengths(0.25), [0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(strengths(0.05).len(), 21);
     }
 
     #[test]
-    fn a_run_without_one_measure_counts_in_the_others() {
-        let points = [
-            point(0.0, 1, [3.0, 0.1, 1.0]),
-            // Its orbit collapses to a point: no spectrum, but far from the truth.
-            point(0.0, 2, [9.0, f64::NAN, 2.0]),
-            point(0.0, 3, [5.0, 0.3, 9.0]),
-            point(0.5, 1, [1.0, f64::NAN, f64::NAN]),
+    fn the_strength_with_the_smallest_product_is_taken_and_missing_scores_count_first() {
+        let score = |median: f64, missing: usize| Median {
+            median,
+            mad: 0.0,
+            runs: 3 - missing,
+            missing,
+            floor: None,
+            chance: None,
+        };
+        let group = |forcing: &str, alpha: f64, d_stsp: f64, missing: usize| Group {
+            forcing: forcing.to_string(),
+            alpha,
+            runs: 3,
+            d_stsp: score(d_stsp, 0),
+            d_h: score(0.1, missing),
+            pe: score(1.0, 0),
+        };
+        let groups = [
+            group("gtf", 0.1, 0.2, 1),
+            group("gtf", 0.2, 0.5, 0),
+            group("gtf", 0.3, 0.4, 0),
+            group("gtf", 0.4, f64::NAN, 0),
+            group("agtf", 0.25, 0.1, 0),
         ];
-        let groups = groups(&points);
-        assert_eq!(groups.len(), 2);
-        let found = groups[0].scores.map(|s| (s.median, s.count, s.dropped));
-        assert_eq!(found, [(5.0, 3, 0), (0.2, 2, 1), (2.0, 3, 0)]);
-        assert_eq!((groups[0].runs, groups[1].runs), (3, 1));
-        assert_eq!(groups[1].alpha, 0.5);
-        let mut curve = Vec::new();
-        write_curve(&groups, &mut curve).unwrap();
-        let curve = String::from_utf8(curve).unwrap();
-        let lines: Vec<&str> = curve.lines().collect();
-        assert_eq!(
-            lines[0],
-            "forcing,alpha,runs,d_stsp,d_stsp_mad,d_stsp_missing,d_h,d_h_mad,d_h_missing,pe,pe_mad,pe_missing"
-        );
-        assert_eq!(lines[2], "gtf,0.5,1,1,0,0,,,1,,,1");
+        assert_eq!(chosen(&groups), Some(0.3));
+        assert_eq!(chosen(&groups[3..]), None);
     }
 }

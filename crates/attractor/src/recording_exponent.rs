@@ -3,27 +3,15 @@
 
 use std::ops::RangeInclusive;
 
-use attractor_core::embed::cao::{CaoPlan, cao};
-use attractor_core::embed::columns::Columns;
-use attractor_core::embed::{EmbedError, first_delay};
+use attractor_core::exponent::automatic::Given;
 use attractor_core::exponent::{Curve, Distance, Exponent, Method, Plan, exponent};
 use attractor_core::series::{Channel, Series, Step, Trajectory};
 use serde_json::{Value, json};
 
-use crate::embedding::{EmbeddingError, LAGS, columns};
-use crate::experiment::threads;
+use crate::embedding::{EmbeddingError, columns};
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
-
-/// Dimensions beyond the one that false neighbours need.
-const MORE: usize = 4;
-
-/// The largest dimension that is tried for false neighbours.
-const MAX_DIM: usize = 8;
-
-/// The Theiler window in delays.
-const WINDOW: usize = 3;
 
 /// What is asked. What is not given is found.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +42,7 @@ impl Default for Request {
             delay: None,
             theiler: None,
             fit: None,
-            threads: threads(0),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 }
@@ -87,7 +75,7 @@ fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
         return Err(EmbeddingError::SeveralChannels { found });
     }
     let columns = columns(series)?;
-    let plan = plan(&columns, request, series.step().dt)?;
+    let plan = given(request, series.step().dt, columns.len())?.plan(&columns)?;
     Ok(Found {
         exponent: exponent(&columns, &plan)?,
         plan,
@@ -96,82 +84,16 @@ fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
     })
 }
 
-/// For how long a recording can be predicted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Predictability {
-    /// ln 2/λ in whole rows, at least one.
-    pub rows: usize,
-    /// The channel that λ is of.
-    pub channel: String,
-    /// λ per row.
-    pub exponent: f64,
-    /// Its spread over dimensions; none for fewer than two.
-    pub error: Option<f64>,
-}
-
-/// The predictability time of the first channel.
-pub fn predictability(series: &Series, threads: usize) -> Result<Predictability, EmbeddingError> {
-    let first = first_channel(series)?;
-    let request = Request {
-        threads,
-        ..Request::default()
-    };
-    let exponent = of_recording(&first, &request)?.exponent;
-    let channel = first.channels()[0].name.clone();
-    match (exponent.predictability(), exponent.per_row) {
-        (Some(rows), Some(per_row)) => Ok(Predictability {
-            rows: (rows.round() as usize).max(1),
-            channel,
-            exponent: per_row,
-            error: exponent.error,
-        }),
-        _ => Err(EmbeddingError::NoExponent { name: channel }),
-    }
-}
-
-fn first_channel(series: &Series) -> Result<Series, EmbeddingError> {
-    let n = series.dim_obs();
-    let first = |t: &Trajectory| Trajectory {
-        x: t.x.iter().step_by(n).copied().collect(),
-        ..t.clone()
-    };
-    let (channel, inputs) = (series.channels()[0].clone(), series.inputs().to_vec());
-    let firsts = series.trajectories().iter().map(first).collect();
-    // Only a channel without any value is refused.
-    Series::new(vec![channel], inputs, series.step().clone(), firsts).map_err(|_| {
-        EmbedError::TooShort {
-            needed: 2,
-            found: 0,
-        }
-        .into()
-    })
-}
-
-fn plan(columns: &Columns, request: &Request, dt: f64) -> Result<Plan, EmbeddingError> {
+/// What is given, in rows.
+fn given(request: &Request, dt: f64, rows: usize) -> Result<Given, EmbeddingError> {
     let fit = request.fit.as_ref();
-    let fit = fit.map(|fit| region(fit, dt, columns.len())).transpose()?;
-    let lags = LAGS.min(columns.len().saturating_sub(2) / 2);
-    let delay = match request.delay {
-        Some(delay) => delay,
-        None => first_delay(columns, 0, lags)?,
-    };
-    let theiler = request.theiler.unwrap_or(WINDOW * delay);
-    let dims = match &request.dims {
-        Some(dims) => dims.clone(),
-        None => dims(columns, delay, theiler, request.threads)?,
-    };
-    let by_method = match request.method {
-        Method::Kantz => Distance::Euclidean,
-        Method::Rosenstein => Distance::First,
-    };
-    Ok(Plan {
-        channel: 0,
+    Ok(Given {
         method: request.method,
-        distance: request.distance.unwrap_or(by_method),
-        dims,
-        delay,
-        theiler,
-        fit,
+        distance: request.distance,
+        dims: request.dims.clone(),
+        delay: request.delay,
+        theiler: request.theiler,
+        fit: fit.map(|fit| region(fit, dt, rows)).transpose()?,
         threads: request.threads,
     })
 }
@@ -187,24 +109,6 @@ fn region(
         true => Ok(row(fit.start()) as usize..=row(fit.end()) as usize),
         false => Err(EmbeddingError::FitBeyond { rows }),
     }
-}
-
-/// From the dimension that false neighbours need, or 2, four more.
-fn dims(
-    columns: &Columns,
-    delay: usize,
-    theiler: usize,
-    threads: usize,
-) -> Result<RangeInclusive<usize>, EmbeddingError> {
-    let plan = CaoPlan {
-        channel: 0,
-        delay,
-        max_dim: MAX_DIM,
-        theiler,
-        threads,
-    };
-    let first = cao(columns, &plan)?.dim().unwrap_or(2);
-    Ok(first..=first + MORE)
 }
 
 impl Found {

@@ -16,11 +16,13 @@ mod story;
 
 use std::path::{Path, PathBuf};
 
+use attractor_core::progress::Follow;
 use serde_json::{Value, json};
 
 use crate::experiment::DataSource;
 use crate::{Error, store};
 
+use live::{Live, StepDocument};
 use material::Material;
 use signals::Signals;
 
@@ -95,22 +97,23 @@ impl ReportError {
 pub const FILE: &str = "report.html";
 
 /// Gathers a page on a run.
-pub fn report(request: &Request) -> Result<Report, Error> {
+pub fn report(request: &Request, follow: &mut dyn Follow) -> Result<Report, Error> {
     let material = Material::gather(request)?;
     let signals = Signals::of(&material);
-    let anatomy = dynamics::dissected(&material, request);
-    let judged = scores::judged(&material, request);
+    let anatomy = dynamics::dissected(&material, request, follow)?;
+    let judged = scores::judged(&material, request, follow)?;
     let document = json!({
         "title": material.name,
         "version": env!("CARGO_PKG_VERSION"),
         "notes": material.notes(&signals, &judged),
-        "channels": live::channels(&material.reconstruction.card.channels),
-        "step": live::step(&material.reconstruction.card.step),
+        "channels": material.reconstruction.card.channels,
+        "step": StepDocument::of(&material.reconstruction.card.step),
         "signals": signals.to_json(&material),
         "scores": judged,
         "history": material.history,
         "dynamics": anatomy,
-        "live": live::to_json(&material.reconstruction),
+        "live": Live::of(&material.reconstruction),
+        "equation": material.reconstruction.method.entry.details,
         "data": material.findings(),
         "settings": material.settings(),
         "repeat": material.repeat(request),
@@ -124,9 +127,13 @@ pub fn report(request: &Request) -> Result<Report, Error> {
 }
 
 /// Gathers a page and writes it, whole or not at all.
-pub fn write_report(request: &Request, out: &Path) -> Result<Report, Error> {
+pub fn write_report(
+    request: &Request,
+    out: &Path,
+    follow: &mut dyn Follow,
+) -> Result<Report, Error> {
     refuse_unwritable(out)?;
-    let report = report(request)?;
+    let report = report(request, follow)?;
     let page = report.to_html();
     store::write_whole(out, |file| file.write_all(page.as_bytes()))?;
     Ok(report)
@@ -151,9 +158,9 @@ impl Report {
         page::html(&self.title, &self.story, &self.document)
     }
 
-    /// The figures on the page, as they stand in it.
-    pub fn document(&self) -> &Value {
-        &self.document
+    /// The figures on the page as JSON, as they stand in it.
+    pub fn document(&self) -> String {
+        self.document.to_string()
     }
 
     /// What came out, in plain words.
@@ -179,7 +186,7 @@ mod tests {
     #[test]
     fn a_page_is_an_html_file() {
         let folder = tempfile::tempdir().unwrap();
-        let said = |name: &str| refuse_unwritable(&folder.path().join(name)).map_err(|e| e.hint());
+        let said = |name: &str| refuse_unwritable(&folder.path().join(name)).map_err(|e| e.told());
         assert_eq!(said("a.html"), Ok(()));
         assert_eq!(said("a.HTM"), Ok(()));
         let refused = said("model.safetensors").unwrap_err().unwrap();

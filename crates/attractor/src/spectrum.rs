@@ -1,4 +1,4 @@
-//! Lyapunov spectra as JSON and from a request: those of known systems, along the orbit that
+//! Lyapunov spectra as documents and from a request: those of known systems, along the orbit that
 //! [`simulate`](attractor_core::system::simulate) makes with the same seed.
 
 use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_spectrum};
@@ -7,9 +7,9 @@ use attractor_core::series::Step;
 use attractor_core::system::integrate::IntegrateError;
 use attractor_core::system::simulate::{Method, SimulateError, Simulation};
 use attractor_core::system::{Known, Time};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::anatomy::exponents_json;
+use crate::anatomy::ExponentsDocument;
 
 /// Sampling steps from one orthonormalisation of a flow to the next.
 const STRIDE: usize = 10;
@@ -63,7 +63,27 @@ pub fn dim(simulation: &Simulation) -> usize {
 }
 
 /// The document that `attractor lyapunov --json` prints.
-pub fn to_json(simulation: &Simulation, spectrum: &Spectrum) -> Value {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpectrumDocument {
+    schema: u32,
+    system: &'static str,
+    steps: usize,
+    dt: f64,
+    seed: u64,
+    lyapunov: ExponentsDocument,
+    kaplan_yorke: Option<f64>,
+    known: Option<Vec<KnownDocument>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct KnownDocument {
+    set: &'static [(&'static str, &'static str)],
+    exponents: &'static [f64],
+    source: &'static str,
+}
+
+/// The document on the spectrum of a system.
+pub fn document(simulation: &Simulation, spectrum: &Spectrum) -> SpectrumDocument {
     let info = simulation.info();
     let dt = simulation.dt();
     let step = match info.time {
@@ -75,30 +95,31 @@ pub fn to_json(simulation: &Simulation, spectrum: &Spectrum) -> Value {
     };
     // The document divides by the step, and a flow's exponents are per unit of time already.
     let per_step = spectrum.per_time(1.0 / dt);
-    json!({
-        "schema": 1,
-        "system": info.entry.id,
-        "steps": simulation.request().steps,
-        "dt": dt,
-        "seed": simulation.request().seed,
-        "lyapunov": exponents_json(&per_step, &step),
-        "kaplan_yorke": (spectrum.exponents.len() == dim(simulation)).then(|| spectrum.kaplan_yorke()),
-        "known": known(simulation),
-    })
+    let is_whole = spectrum.exponents.len() == dim(simulation);
+    SpectrumDocument {
+        schema: 1,
+        system: info.entry.id,
+        steps: simulation.request().steps,
+        dt,
+        seed: simulation.request().seed,
+        lyapunov: ExponentsDocument::new(&per_step, &step),
+        kaplan_yorke: is_whole.then(|| spectrum.kaplan_yorke()),
+        known: known(simulation),
+    }
 }
 
-/// What the literature has for these very parameters; null if it has nothing.
-fn known(simulation: &Simulation) -> Value {
+/// What the literature has for these very parameters; none if it has nothing.
+fn known(simulation: &Simulation) -> Option<Vec<KnownDocument>> {
     let info = simulation.info();
     let same = |known: &&Known| {
         let parameters = info.settings(known.set.iter().copied());
         parameters.as_ref() == Ok(simulation.settings())
     };
-    let known = info.known.iter().filter(same).map(
-        |known| json!({ "set": known.set, "exponents": known.exponents, "source": known.source }),
-    );
-    match known.collect::<Vec<_>>() {
-        none if none.is_empty() => Value::Null,
-        some => json!(some),
-    }
+    let known = info.known.iter().filter(same).map(|known| KnownDocument {
+        set: known.set,
+        exponents: known.exponents,
+        source: known.source,
+    });
+    let known: Vec<KnownDocument> = known.collect();
+    (!known.is_empty()).then_some(known)
 }

@@ -121,11 +121,24 @@ pub fn remove_parts(folder: &Path) {
     for file in files.flatten() {
         let name = file.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(PART) {
+        if is_part(&name) {
             // What cannot be removed does no harm.
             let _ = fs::remove_file(file.path());
         }
     }
+}
+
+/// Whether a file of this name is one that is being written, or was when its process was killed.
+pub(crate) fn is_part(name: &str) -> bool {
+    let random = |id: &str| {
+        let (process, chance) = id.split_once('-').unwrap_or_default();
+        let is_hex = chance.bytes().all(|b| b.is_ascii_hexdigit());
+        process.parse::<u32>().is_ok() && chance.len() == 16 && is_hex
+    };
+    let inner = name
+        .strip_prefix('.')
+        .and_then(|name| name.strip_suffix(PART));
+    inner.is_some_and(|inner| inner.rsplit_once('.').is_some_and(|(_, id)| random(id)))
 }
 
 /// The end of the name of a file that is being written.
@@ -182,7 +195,7 @@ mod tests {
         let nowhere = folder.path().join("no").join("a.txt");
         let refused = refuse_unwritable(&nowhere).unwrap_err();
         assert!(matches!(refused, Error::NoFolder { .. }));
-        assert!(refused.hint().unwrap().starts_with("create the folder"));
+        assert!(refused.told().unwrap().starts_with("create the folder"));
         let written = write_whole(&nowhere, |_| Ok(())).unwrap_err();
         assert_eq!(written.hint(), refused.hint());
     }

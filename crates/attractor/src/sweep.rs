@@ -1,48 +1,52 @@
 //! All runs of a study, each on one core, several side by side: trained, then judged.
 //!
 //! What is done is known from the folders, so that a sweep that was killed goes on where it was, in the middle of runs
-//! as well, and several processes can share one folder: a run's lock says who works on it, and what others work on is
-//! looked at again later.
+//! as well, and several processes can share one folder: a run's lock says who works on it, and runs
+//! that others hold are tried again later.
 
 mod cells;
 mod queue;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use attractor_core::measure::levels::Level;
+use attractor_core::progress::{Progress, Unwatched};
 use attractor_core::series::Series;
-use attractor_core::train::{Control, Epoch, State};
+use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
-use crate::evaluation::{Cache, Evaluation, Levels, Request, evaluate};
-use crate::experiment::{Experiment, Resolved};
+use crate::evaluation::{Cache, Evaluation, Judge, Origin, refuse_unfit};
 use crate::format;
 use crate::model_file::Reconstruction;
-use crate::pipeline::Pipeline;
 use crate::run::{
-    Difference, EndedRun, Run, RunError, RunFolder, Task, Trained, data_fingerprint,
+    Difference, Ending, Folder, Recording, Run, RunError, Task, Trained, fingerprint_of,
     refuse_different,
 };
 use crate::study::{Parts, ended, run_folder};
 use crate::study::{Record, Scored, Study, StudyError};
 
-pub use cells::FoundInterval;
+pub use cells::Found;
 use queue::Queue;
 
-/// A study with its data, ready to be run in a folder.
+/// A study with its data, ready to be run in a folder. The recording, and the judge of all models that see it alike, are made
+/// once and stay in memory.
 pub struct Sweep {
     study: Study,
     folder: PathBuf,
     record: Record,
-    recording: Series,
-    /// What is done to other data before a model of the recording sees them.
-    pipeline: Pipeline,
+    recording: Arc<Recording>,
     test: Option<Series>,
     jobs: Vec<Job>,
-    found_intervals: Vec<FoundInterval>,
+    found: Vec<Found>,
     cache: Cache,
-    /// The scalings for which floors and chance levels are in the cache.
-    known_levels: Mutex<Vec<String>>,
+    judges: Mutex<Vec<(String, Arc<Bench>)>>,
+}
+
+/// A judge with the floors and chance levels of its data.
+struct Bench {
+    judge: Judge,
+    levels: Option<Vec<Level>>,
 }
 
 /// One run of a study.
@@ -109,29 +113,31 @@ impl Sweep {
     /// Reads the data and checks all that can be checked; nothing is written.
     pub fn prepare(mut study: Study, folder: &Path) -> Result<Sweep, Error> {
         let found = Record::find(folder)?;
-        let (recording, pipeline) = study.train.read()?;
+        let recording = Arc::new(Recording::read(study.train.clone())?);
         let test = match &study.test {
-            Some(test) => Some(pipeline.apply(&format::read(&test.path, &test.options)?)?),
+            Some(test) => {
+                let read = format::read(&test.path, &test.options)?;
+                Some(recording.pipeline.apply(&read)?)
+            }
             None => None,
         };
         let record = record(&study, &recording, test.as_ref());
         if let Some(found) = found {
             found.refuse_other(&record, &study, folder)?;
         }
-        let found_intervals = cells::resolve(&mut study, &recording)?;
+        let found = cells::resolve(&mut study, &recording)?;
         let jobs = jobs(&study, &record, folder)?;
         refuse_elsewhere(&jobs, &study, folder)?;
         let sweep = Sweep {
             cache: Cache::of_user(Some(&folder.join(".levels"))),
             folder: folder.to_path_buf(),
-            known_levels: Mutex::new(Vec::new()),
+            judges: Mutex::new(Vec::new()),
             record,
             study,
             recording,
-            pipeline,
             test,
             jobs,
-            found_intervals,
+            found,
         };
         sweep.refuse_unfit_test()?;
         Ok(sweep)
@@ -142,9 +148,9 @@ impl Sweep {
         &self.jobs
     }
 
-    /// Intervals of forcing that cells left to the data.
-    pub fn found_intervals(&self) -> &[FoundInterval] {
-        &self.found_intervals
+    /// What cells left to the data.
+    pub fn found(&self) -> &[Found] {
+        &self.found
     }
 
     /// Runs what has not been run, with so many trainings side by side, or as many as there are runs.
@@ -194,15 +200,8 @@ impl Sweep {
             return Ok(Attempt::Scored(Box::new(scored)));
         }
         let cell = &self.study.cells[job.cell];
-        let experiment = cell.with_seed(job.seed);
-        let resolved = self.resolve(&experiment)?;
-        let task = Task {
-            path: &self.folder.join(&job.folder),
-            resolved: &resolved,
-            data: &self.study.train,
-            recording: &self.recording,
-        };
-        let claim = match task.claim() {
+        let task = Task::new(&cell.with_seed(job.seed), self.recording.clone())?;
+        let run = match Run::claim(&self.folder.join(&job.folder), task) {
             Err(Error::Run(RunError::Locked { .. })) => return Ok(Attempt::Busy),
             other => other?,
         };
@@ -211,20 +210,19 @@ impl Sweep {
             return Ok(Attempt::Scored(Box::new(scored)));
         }
         spectator.sees(job, Event::Begun);
-        let Some(run) = claim.train(&mut watch(job, spectator))? else {
+        let trained = run.train(&mut watch(job, spectator))?;
+        if trained.summary.outcome == Ending::Stopped {
             return Ok(Attempt::Stopped);
-        };
-        self.judge(job, &run, claim.path())?;
-        let scored = Scored::read(&self.folder, &job.folder)?;
-        let scored = scored.expect("scores were written, and the run is ours");
+        }
+        let scored = self.judge(job, run.task(), &trained)?;
         Ok(Attempt::Scored(Box::new(scored)))
     }
 
     /// Judges a run that ended, and writes its scores. One that diverged has none.
-    fn judge(&self, job: &Job, run: &EndedRun, path: &Path) -> Result<(), Error> {
-        let judged = |model: &Reconstruction| match run.outcome.as_str() {
-            Trained::DIVERGED => Ok(None),
-            _ => self.evaluation(model, path).map(Some),
+    fn judge(&self, job: &Job, task: &Task, run: &Trained) -> Result<Scored, Error> {
+        let judged = |model: &Reconstruction| match run.summary.outcome {
+            Ending::Diverged => Ok(None),
+            _ => self.evaluation(task, model).map(Some),
         };
         let evaluation = judged(&run.reconstruction)?;
         let last = run.last.as_ref().map(judged).transpose()?.flatten();
@@ -238,87 +236,101 @@ impl Sweep {
             evaluation: evaluation.as_ref(),
             last: last.as_ref(),
         };
-        parts.write(path)
+        parts.write(&self.folder, &job.folder)
     }
 
-    /// The evaluation of a model. Floors and chance levels of a scaling are computed by one worker, while the others
-    /// wait to find them in the cache.
-    fn evaluation(
-        &self,
-        reconstruction: &Reconstruction,
-        path: &Path,
-    ) -> Result<Evaluation, Error> {
-        let request = Request {
-            trained_on: Run::training_data(path),
-            ..self.study.judging.request.clone()
+    fn evaluation(&self, task: &Task, model: &Reconstruction) -> Result<Evaluation, Error> {
+        let bench = self.bench(task, model)?;
+        Ok(bench.judge.evaluate(model, bench.levels.clone())?)
+    }
+
+    /// The judge of all models that see the data as this one does: made by one worker, while the others wait.
+    fn bench(&self, task: &Task, model: &Reconstruction) -> Result<Arc<Bench>, Error> {
+        let preparation = task.resolved.experiment.preparation();
+        let key = format!("{:?} {preparation:?}", model.card.scaling);
+        let mut known = self.judges.lock().expect("no worker panics");
+        if let Some((_, bench)) = known.iter().find(|(other, _)| *other == key) {
+            return Ok(bench.clone());
+        }
+        let request = &self.study.judging.request;
+        let parts = preparation.split(self.recording.series.clone())?;
+        let origin = Origin {
+            trained_on: Some(model.see_prepared(&parts.training)?),
+            chosen_by: parts
+                .selection
+                .map(|part| model.see_prepared(&part))
+                .transpose()?,
         };
-        let evaluation = || evaluate(reconstruction, self.judged_by(), &request, &self.cache);
-        if request.levels == Levels::LeftOut {
-            return Ok(evaluation()?);
-        }
-        let scaling = format!("{:?}", reconstruction.card.scaling);
-        let mut known = self.known_levels.lock().expect("no worker panics");
-        if known.contains(&scaling) {
-            drop(known);
-            return Ok(evaluation()?);
-        }
-        let first = evaluation()?;
-        known.push(scaling);
-        Ok(first)
+        let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
+        let judged_by = judged_by.unwrap_or(&self.recording.series);
+        let judge = Judge::new(&model.see_prepared(judged_by)?, &origin, request)?;
+        let levels = judge.levels(&self.cache, &mut Unwatched)?;
+        let bench = Arc::new(Bench { judge, levels });
+        known.push((key, bench.clone()));
+        Ok(bench)
     }
 
-    fn resolve(&self, experiment: &Experiment) -> Result<Resolved, Error> {
-        let resolved = experiment.resolve(&self.recording);
-        let resolved = resolved.map_err(|error| error.of_file(&self.study.train.path))?;
-        Ok(resolved.prepared_by(self.pipeline.clone()))
-    }
-
-    fn judged_by(&self) -> &Series {
-        self.test.as_ref().unwrap_or(&self.recording)
-    }
-
-    /// Judges an untrained model: what is wrong with the test data is told before hours of training.
+    /// Looks at the test data as a model would: what is wrong with them is told before hours of training.
     fn refuse_unfit_test(&self) -> Result<(), Error> {
         let Some(job) = self.jobs.iter().find(|job| job.scored.is_none()) else {
             return Ok(());
         };
         let experiment = &self.study.cells[job.cell].experiment;
-        let resolved = self.resolve(experiment)?;
-        let untrained = Trained::untrained(&resolved, &self.recording);
-        let request = Request {
-            other_starts: 0,
-            levels: Levels::LeftOut,
-            ..self.study.judging.request.clone()
-        };
-        match evaluate(&untrained, self.judged_by(), &request, &Cache::none()) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(StudyError::Unfit {
-                error: Box::new(error.into()),
+        let prepared = experiment.preparation().prepare(&self.recording.series)?;
+        let parts = experiment
+            .preparation()
+            .split(self.recording.series.clone())?;
+        let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
+        let judged_by = judged_by.unwrap_or(&self.recording.series);
+        let card = self.recording.card(prepared.scaling);
+        let unfit = |error: Error| -> Error {
+            StudyError::Unfit {
+                error: Box::new(error),
             }
-            .into()),
-        }
+            .into()
+        };
+        let seen = card.see_prepared(judged_by).map_err(|e| unfit(e.into()))?;
+        refuse_unfit(&seen, &self.study.judging.request).map_err(|e| unfit(e.into()))
     }
 }
 
 /// Shows a training to the spectator, and stops it when it asks to.
-fn watch<'a>(
+fn watch<'a>(job: &'a Job, spectator: &'a dyn Spectator) -> Shown<'a> {
+    Shown { job, spectator }
+}
+
+/// A training as the spectator sees it.
+struct Shown<'a> {
     job: &'a Job,
     spectator: &'a dyn Spectator,
-) -> impl FnMut(&Epoch, &State) -> Control + Send + 'a {
-    move |epoch, _| {
-        spectator.sees(job, Event::Epoch(epoch));
-        match spectator.asks_to_stop() {
-            true => Control::Stop,
-            false => Control::Continue,
+}
+
+impl Shown<'_> {
+    fn control(&self) -> Control {
+        if self.spectator.asks_to_stop() {
+            Control::Stop
+        } else {
+            Control::Continue
         }
     }
 }
 
-fn record(study: &Study, recording: &Series, test: Option<&Series>) -> Record {
-    let train = data_fingerprint(recording);
+impl Watch for Shown<'_> {
+    fn epoch(&mut self, epoch: &Epoch, _: &State) -> Control {
+        self.spectator.sees(self.job, Event::Epoch(epoch));
+        self.control()
+    }
+
+    fn progress(&mut self, _: Progress) -> Control {
+        self.control()
+    }
+}
+
+fn record(study: &Study, recording: &Recording, test: Option<&Series>) -> Record {
+    let train = recording.fingerprint().to_string();
     Record {
         name: study.name.clone(),
-        data: [train.clone(), test.map_or(train, data_fingerprint)],
+        data: [train.clone(), test.map_or(train, fingerprint_of)],
         judging: study.judging.texts.clone(),
     }
 }
@@ -338,16 +350,15 @@ fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error
                 let asked = cell.experiment.texts();
                 refuse_different(&path, Difference::between(&scored.settings, &asked))?;
             }
-            if scored.is_none() || RunFolder::holds_run(&path) {
-                RunFolder::refuse_other(&path, &cell.with_seed(seed), &study.train)?;
+            let folder = Folder::new(&path);
+            if scored.is_none() || folder.holds_run() {
+                folder.refuse_other(&cell.with_seed(seed), &study.train)?;
             }
-            let settings = cell.experiment.settings();
-            let updates = settings.integer("epochs") * settings.integer("batches-per-epoch");
             jobs.push(Job {
                 cell: i,
                 seed,
                 folder: run,
-                updates: updates as u64,
+                updates: cell.updates,
                 scored,
                 relabelled,
             });

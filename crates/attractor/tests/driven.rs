@@ -4,11 +4,14 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
-use attractor::experiment::{Experiment, Origin, Raw};
+use std::sync::Arc;
+
+use attractor::dynamics::Stretch;
+use attractor::experiment::{Experiment, Job, Origin, Raw};
 use attractor::measure::Rows;
 use attractor::measure::evaluate::{Plan, Reference};
 use attractor::rng::{Rng, Stream};
-use attractor::run::Trained;
+use attractor::run::{Recording, Task};
 use attractor::series::{Channel, Gap, Series, Step, Trajectory};
 use attractor::train::{Control, Epoch, State};
 
@@ -108,10 +111,16 @@ fn a_driven_system_is_recovered_from_broken_recordings() {
     ];
     let data = series(parts);
     assert!(data.missing() > 400);
-    let resolved = experiment().resolve(&data).unwrap();
-    assert!(resolved.windows.left_out() > 0);
+    let recording = Arc::new(Recording::in_memory(data));
+    let task = Task::new(&experiment(), recording).unwrap();
+    let resolved = &task.resolved;
+    let Job::Train(training) = &resolved.job else {
+        panic!("it is trained");
+    };
+    let notes = training.trainer.notes().concat();
+    assert!(notes.contains("windows are left out"), "{notes}");
     let watch = &mut |_: &Epoch, _: &State| Control::Continue;
-    let trained = Trained::from_start(&resolved, &data, watch).unwrap();
+    let trained = task.train(watch).unwrap();
     // Driven over another time than any it was trained on.
     let (x, s) = duffing(5000.0, 5000);
     let scaled = resolved.data.scaling.apply(&series(vec![Trajectory {
@@ -119,8 +128,8 @@ fn a_driven_system_is_recovered_from_broken_recordings() {
         ..Trajectory::new(x)
     }]));
     let truth = Rows::new(&scaled.trajectories()[0].x, 2);
-    let reference = Reference::new(truth, &s, Plan::default()).unwrap();
-    let scores = reference.scores(&trained.reconstruction.model);
+    let reference = Reference::new(Stretch::new(truth, &s), Plan::default()).unwrap();
+    let scores = reference.scores(trained.reconstruction.dynamics.as_ref());
     // A second true orbit, driven later, is the best that can be asked for; a shuffled drive shows what chance is.
     let judge = |start: f64| {
         let (x, s) = duffing(start, 5000);
@@ -134,7 +143,10 @@ fn a_driven_system_is_recovered_from_broken_recordings() {
     let floor = judge(9000.0);
     let still = reference.judge(&vec![0.3; 10_000]);
     let value = |scores: &attractor::measure::evaluate::OrbitScores| {
-        (scores.d_stsp.unwrap().value, scores.d_h.unwrap_or(1.0))
+        (
+            scores.value("d_stsp").unwrap(),
+            scores.value("d_h").unwrap_or(1.0),
+        )
     };
     let ((d, h), (d_floor, h_floor)) = (value(&scores.orbit), value(&floor));
     let chance = value(&still).0;

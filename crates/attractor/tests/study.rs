@@ -214,7 +214,7 @@ fn refused(text: &str, what: &str, hint: &str) {
     let error = error.unwrap_or_else(|| panic!("{text}"));
     let said = error.to_string();
     assert!(said.contains(what), "{text}\n{said}");
-    let hinted = error.hint().unwrap_or_default();
+    let hinted = error.hint().map_or(String::new(), |hint| hint.to_string());
     assert!(hinted.contains(hint), "{text}\n{hinted}");
 }
 

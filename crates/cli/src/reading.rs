@@ -6,6 +6,7 @@ use std::path::Path;
 use attractor::Error;
 use attractor::format::{self, Column, Decimal, Delimiter, Header, Moment, Pattern, ReadOptions};
 use attractor::model_file::Reconstruction;
+use attractor::seen::Seen;
 use attractor::series::Series;
 use clap::{Args, ValueEnum};
 
@@ -99,9 +100,9 @@ impl Reading {
         read(path, &self.options())
     }
 
-    /// Reads a file as the flags say, and prepares it as a model's training data were.
-    pub(crate) fn read_for(&self, model: &Reconstruction, path: &Path) -> Result<Series, Error> {
-        model.prepared(self.read(path)?)
+    /// Reads a file as the flags say, for a model to see.
+    pub(crate) fn read_for(&self, model: &Reconstruction, path: &Path) -> Result<Seen, Error> {
+        model.see(&self.read(path)?)
     }
 
     /// Whether any flag says how to read data.

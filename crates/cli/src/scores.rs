@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use attractor::evaluation::{Evaluation, Floor, Score};
-use attractor::inspect::{count, figure};
+use attractor::text::{count, figure};
 
 use crate::table;
 

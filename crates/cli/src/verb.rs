@@ -22,7 +22,7 @@ mod resume;
 mod simulate;
 mod sweep;
 mod table;
-mod train;
+pub(crate) mod train;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -5,6 +5,7 @@
     reason = "criterion's macro makes an undocumented function"
 )]
 
+use attractor_core::dynamics::Stretch;
 use attractor_core::map::{Dims, MODELS};
 use attractor_core::measure::d_hellinger::Spectra;
 use attractor_core::measure::d_stsp::{Binned, StateBox};
@@ -15,6 +16,7 @@ use attractor_core::measure::prediction_error::prediction_error;
 use attractor_core::measure::{Options, Rows};
 use attractor_core::model::{Architecture, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
+use attractor_core::progress::Unwatched;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::Series;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -71,15 +73,15 @@ fn measures(bench: &mut Criterion) {
     });
     let model = model(&x);
     group.bench_function("pe(20), M 5, L 250, 1e5 rows", |b| {
-        b.iter(|| prediction_error(&model, truth, &[], 20))
+        b.iter(|| prediction_error(&model, Stretch::of(truth), 20))
     });
-    let reference = Reference::new(truth, &[], Plan::default()).expect(valid);
+    let reference = Reference::new(Stretch::of(truth), Plan::default()).expect(valid);
     group.bench_function("orbit in f64, M 5, L 250, 1.25e5 rows", |b| {
         b.iter(|| reference.orbit(&model))
     });
     group.bench_function("the paper's scores, M 5, L 250, 1e5 rows", |b| {
         b.iter(|| {
-            Reference::new(truth, &[], Plan::default())
+            Reference::new(Stretch::of(truth), Plan::default())
                 .expect(valid)
                 .scores(&model)
         })
@@ -88,7 +90,7 @@ fn measures(bench: &mut Criterion) {
         b.iter(|| reference.from_other_starts(&model, 7).collect::<Vec<_>>())
     });
     group.bench_function("floors and chance, 1e5 x 5", |b| {
-        b.iter(|| levels(truth, &[], &Options::default()))
+        b.iter(|| levels(truth, &[], &Options::default(), &mut Unwatched))
     });
 }
 

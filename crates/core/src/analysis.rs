@@ -8,8 +8,8 @@
 //! | [`conversion`] | which other model is the same map? |
 //! | [`gradients`] | how do gradients grow along a sequence under forcing? |
 //!
-//! They stand on [`arrangement`] (the cells between planes), [`stability`] (what multipliers mean), [`membership`]
-//! (whether a point is on an attractor) and [`tangent`] (a map and its Jacobian, many steps fast).
+//! They stand on [`arrangement`] (the cells between planes), [`stability`] (what multipliers mean) and [`membership`]
+//! (whether a point is on an attractor).
 
 pub mod arrangement;
 pub mod conversion;
@@ -20,4 +20,3 @@ pub mod lyapunov;
 pub mod membership;
 pub mod regions;
 pub mod stability;
-pub mod tangent;

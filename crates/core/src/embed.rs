@@ -22,11 +22,14 @@ pub mod pecuzal;
 mod series;
 mod uzal;
 
-use crate::inspect::count;
+use crate::text::count;
 use columns::Columns;
 
 pub use delay::{DelayRule, delay_rule, first_delay, suggested_theiler};
 pub use series::{coordinate_name, embed_series};
+
+/// The largest delay of the mutual information unless another is asked for, and for a Theiler window.
+pub const LAGS: usize = 100;
 
 /// A delayed channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

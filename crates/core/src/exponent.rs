@@ -9,6 +9,7 @@
 //! does not contain the errors that all dimensions share. At first distances turn into the fastest growing direction, at last they are as large as the attractor; the straight
 //! region between is found by itself or given. The predictability time is ln 2/λ.
 
+pub mod automatic;
 mod divergence;
 mod fit;
 

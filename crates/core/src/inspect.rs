@@ -17,7 +17,6 @@ use crate::series::{Series, Step};
 pub use against::{Comparison, Difference};
 pub use record::{ChannelSummary, Record, TrajectorySummary};
 pub use spectrum::Period;
-pub use words::{count, figure};
 
 /// What the recording is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,24 +19,10 @@ pub(crate) use rectified::Rectified;
 pub(crate) use shallow::{Clipped, Plain, Shallow, Tanh};
 
 use crate::map::Dims;
-use crate::map::dendritic::Clipping;
-use crate::map::plrnn::Centring;
-use crate::map::shallow::Activation;
 use crate::simd::{
     Groups, Lanes, Lanes8, OpenUnits, Rows, Simd, Sums, Task, gram, gram_whole, reduce,
 };
 use crate::theta::Layout;
-
-/// Which kernel trains a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KernelKind {
-    /// One hidden layer.
-    Shallow(Activation),
-    /// A rectified unit a latent state.
-    Rectified(Centring),
-    /// Linear splines, one a latent state.
-    Dendritic(Clipping),
-}
 
 /// What a sweep over a window of T steps leaves for the weight gradients, with units in registers of type `Q`. Buffers
 /// are `[step][feature]`.

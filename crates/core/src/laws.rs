@@ -1,8 +1,15 @@
-//! What every map, observation model and forcing must satisfy. The project's tests run these on everything in the
-//! lists; whoever adds a map can run them too.
+//! What every fitted system, map, observation model and forcing must satisfy. The project's tests run these on everything in
+//! the lists; whoever adds a method or a map can run them too.
 //!
 //! A law takes what it judges and gives `Ok` or the figures that break it. Tolerances are relative to the size of
 //! what is compared; each is derived where it stands.
+
+mod dynamics;
+
+pub use dynamics::{
+    a_row_is_shown_as_it_is, following_is_inferring, jacobian_of_dynamics_matches_differences,
+    loading_gives_the_same_orbit, orbits_are_made_of_steps, stepping_is_taking_the_forecast_in,
+};
 
 use crate::forcing::Forcing;
 use crate::map::{Map, Point};

@@ -5,39 +5,46 @@
 //! 1. [`series`]: what a recording is; [`inspect`](mod@inspect): what a colleague would notice in it.
 //!    [`embed`] makes states of it, [`exponent`](mod@exponent) its largest Lyapunov exponent.
 //! 2. [`system`]: known systems, their integration, and data from them.
-//! 3. [`map`], [`observation`], [`model`]: what is trained, in plain f64.
-//! 4. [`forcing`], [`windows`], [`penalty`], [`optim`], [`mod@train`]: how it is trained.
-//! 5. `kernel` and [`simd`]: how training is fast.
-//! 6. [`laws`] and [`reference`](mod@reference): what every map, observation model and forcing must satisfy.
-//! 7. [`analysis`]: what a system does in the long run.
-//! 8. [`measure`]: how far a reconstruction is from the truth, and how far chance and the data themselves are.
-//! 9. [`settings`] and [`catalogue`]: how everything a user can name is described.
-//! 10. [`theta`], [`linalg`], [`fft`], [`rng`]: what all of it stands on.
+//! 3. [`dynamics`]: what every method gives, and all that happens after fitting sees; [`method`]: how a method is described.
+//! 4. [`map`], [`observation`], [`model`]: what is trained under teacher forcing, in plain f64.
+//! 5. [`forcing`], [`windows`], [`penalty`], [`optim`], [`mod@train`]: how it is trained.
+//! 6. `kernel` and [`simd`]: how training is fast.
+//! 7. [`laws`] and [`reference`](mod@reference): what every system, map, observation model and forcing must satisfy.
+//! 8. [`analysis`]: what a system does in the long run.
+//! 9. [`measure`]: how far a reconstruction is from the truth, and how far chance and the data themselves are.
+//! 10. [`settings`] and [`catalogue`]: how everything a user can name is described.
+//! 11. [`rows`], [`theta`], [`linalg`], [`fft`], [`rng`], [`text`]: what all of it stands on.
 
 pub mod analysis;
 pub mod catalogue;
+pub mod dynamics;
 pub mod embed;
 pub mod exponent;
 pub mod fft;
 pub mod forcing;
+pub mod hint;
 pub mod inspect;
 mod kernel;
 pub mod laws;
 pub mod linalg;
 pub mod map;
 pub mod measure;
+pub mod method;
 pub mod model;
 pub mod observation;
 pub mod optim;
 pub mod penalty;
 pub mod prepare;
+pub mod progress;
 pub mod reference;
 pub mod rng;
+pub mod rows;
 pub mod series;
 pub mod settings;
 pub mod simd;
 pub mod spread;
 pub mod system;
+pub mod text;
 pub mod theta;
 pub mod train;
 pub mod windows;

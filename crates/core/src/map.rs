@@ -13,14 +13,19 @@ mod layer;
 pub mod piecewise;
 pub mod plrnn;
 pub mod shallow;
+pub(crate) mod tangent;
 
 pub use additive::{Additive, Units};
 
+use std::fmt;
+
 use crate::catalogue::Entry;
-use crate::kernel::KernelKind;
 use crate::rng::Rng;
 use crate::theta::Layout;
+use dendritic::Clipping;
 use piecewise::PiecewiseLinear;
+use plrnn::Centring;
+use shallow::Activation;
 
 /// The sizes of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,19 +118,42 @@ pub enum Start {
     Free,
 }
 
-/// A model in the list.
+/// What the units of a map are, and so which vector kernel trains it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitKind {
+    /// One hidden layer.
+    Shallow(Activation),
+    /// A rectified unit for each latent state.
+    Rectified(Centring),
+    /// Linear splines, one for each latent state.
+    Dendritic(Clipping),
+}
+
+/// A map in the list.
 pub struct ModelInfo {
     /// Its description.
     pub entry: Entry,
     /// Makes the map of given sizes.
     pub build: fn(Dims) -> Box<dyn Map>,
-    /// The vector kernel that trains it.
-    pub(crate) kernel: KernelKind,
+    /// What its units are.
+    pub(crate) units: UnitKind,
     /// What `hidden` counts; `None` where the map has no hidden units.
     pub hidden: Option<&'static str>,
 }
 
-/// All models.
+impl fmt::Debug for ModelInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.entry.id)
+    }
+}
+
+impl PartialEq for ModelInfo {
+    fn eq(&self, other: &ModelInfo) -> bool {
+        self.entry.id == other.entry.id
+    }
+}
+
+/// All maps.
 pub static MODELS: &[&ModelInfo] = &[
     &shallow::CLIPPED,
     &shallow::PLAIN,

@@ -1,13 +1,28 @@
-//! A model: a map, an observation model and their parameters, in f32 as trained and in f64 for everything else.
+//! A model: a map, an observation model and their parameters, in f32 as trained and in f64 for everything else. It is what
+//! teacher forcing trains, and a [`Dynamics`] whose states are inferred from one row.
 
-use crate::map::{Dims, Map, ModelInfo, Start};
+mod free_run;
+
+use std::any::Any;
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::dynamics::{
+    Dynamics, Forecasts, Named, Sizes, Stretch, Tangent as Linearised, Values, leaves_f32,
+};
+use crate::map::piecewise::PiecewiseLinear;
+use crate::map::tangent::Tangent;
+use crate::map::{Dims, Map, ModelInfo, Start, UnitKind};
 use crate::observation::{InitialStates, Observation, ObservationKind, ObservationStart};
 use crate::rng::{Rng, Stream};
 use crate::series::Series;
-use crate::theta::Layout;
+use crate::text::count;
+use crate::theta::{Layout, Tensor};
+
+use free_run::{LaneForecasts, orbits};
 
 /// Which model, of which sizes.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Architecture {
     /// The entry in the list of models.
     pub info: &'static ModelInfo,
@@ -54,6 +69,10 @@ pub struct Model {
     map: Box<dyn Map>,
     layout: Layout,
     theta: Vec<f32>,
+    /// The map's parameters in f64, then the observation model's.
+    wide: Vec<f64>,
+    /// Made when it is first asked for: it takes a pseudo-inverse.
+    initial_states: OnceLock<InitialStates>,
 }
 
 impl Architecture {
@@ -115,8 +134,16 @@ impl Model {
             map: (architecture.info.build)(architecture.dims),
             architecture,
             layout,
+            wide: theta.iter().map(|&v| f64::from(v)).collect(),
             theta,
+            initial_states: OnceLock::new(),
         }
+    }
+
+    /// The model behind a system, if it is one.
+    pub fn of(dynamics: &dyn Dynamics) -> Option<&Model> {
+        let any: &dyn Any = dynamics;
+        any.downcast_ref()
     }
 
     /// A model at its random start, for training on `series`.
@@ -170,45 +197,128 @@ impl Model {
     }
 
     /// The parameters of the map and of the observation model, widened to f64.
-    pub fn parameters(&self) -> (Vec<f64>, Vec<f64>) {
-        let mut of_map: Vec<f64> = self.theta.iter().map(|&v| f64::from(v)).collect();
-        let of_observation = of_map.split_off(self.map.layout().len());
-        (of_map, of_observation)
+    pub fn parameters(&self) -> (&[f64], &[f64]) {
+        self.wide.split_at(self.map.layout().len())
     }
 
     /// The function from observations to initial states.
-    pub fn initial_states(&self) -> InitialStates {
-        self.architecture
-            .observation
-            .initial_states(&self.parameters().1)
+    pub fn initial_states(&self) -> &InitialStates {
+        self.initial_states.get_or_init(|| {
+            let observation = &self.architecture.observation;
+            observation.initial_states(self.parameters().1)
+        })
     }
 
-    /// A free orbit of `steps` rows, as observations: the first row is the initial state inferred from `x`, seen
-    /// through the model. Row t is driven by row t of `inputs` (steps × K, empty without inputs). Rows are NaN from where a
-    /// state, seen or not, leaves what f32 holds: clipped units do not show a state that grows for ever, but the orbit has
-    /// diverged, and in single precision ends there.
-    pub fn orbit(&self, x: &[f64], inputs: &[f64], steps: usize) -> Vec<f64> {
+    /// A free orbit of `steps` rows from the state inferred from one row, driven by `inputs` (steps × K).
+    pub fn orbit_from(&self, x: &[f64], inputs: &[f64], steps: usize) -> Vec<f64> {
+        let mut z = vec![0.0; self.architecture.dims.latent];
+        self.initial_states().infer(x, &mut z);
+        self.orbit(&z, inputs, steps)
+    }
+}
+
+impl Clone for Model {
+    fn clone(&self) -> Model {
+        self.with_theta(self.theta.clone())
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.architecture.info.entry.id;
+        write!(f, "{id} with {}", self.describe())
+    }
+}
+
+impl Dynamics for Model {
+    fn sizes(&self) -> Sizes {
+        let Dims { latent, inputs, .. } = self.architecture.dims;
+        Sizes {
+            state: latent,
+            channels: self.architecture.observation.dim_obs,
+            inputs,
+            dim: latent,
+            parameters: self.theta.len(),
+        }
+    }
+
+    fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
+        self.initial_states().infer(data.row(t), z);
+    }
+
+    fn step(&self, z: &[f64], s: &[f64], next: &mut [f64]) {
+        self.map.step(self.parameters().0, z, s, next);
+    }
+
+    fn observe(&self, z: &[f64], x_hat: &mut [f64]) {
+        let observation = &self.architecture.observation;
+        observation.observe(self.parameters().1, z, x_hat);
+    }
+
+    fn jacobian(&self, z: &[f64], _s: &[f64], jac: &mut [f64]) {
+        self.map.jacobian(self.parameters().0, z, jac);
+    }
+
+    fn tensors(&self) -> Vec<Named<'_>> {
+        let named = |Tensor { name, shape, range }: &Tensor| Named {
+            name,
+            shape: *shape,
+            values: Values::F32(&self.theta[range.clone()]),
+        };
+        self.layout.tensors().iter().map(named).collect()
+    }
+
+    fn describe(&self) -> String {
+        let Architecture { info, dims, .. } = self.architecture;
+        let states = count(dims.latent, "latent state");
+        match info.units {
+            UnitKind::Rectified(_) => states,
+            UnitKind::Dendritic(_) => format!("{states} of {} each", count(dims.hidden, "base")),
+            UnitKind::Shallow(_) => format!("{states} and {}", count(dims.hidden, "hidden unit")),
+        }
+    }
+
+    /// Clipped units do not show a state that grows for ever, but the orbit has diverged, and in single precision ends there.
+    fn orbit(&self, z: &[f64], inputs: &[f64], steps: usize) -> Vec<f64> {
         let Architecture {
             dims, observation, ..
         } = self.architecture;
         let (of_map, of_observation) = self.parameters();
         let mut states = vec![0.0; steps * dims.latent];
-        if let Some(z) = states.chunks_exact_mut(dims.latent).next() {
-            self.initial_states().infer(x, z);
+        if let Some(first) = states.chunks_exact_mut(dims.latent).next() {
+            first.copy_from_slice(z);
         }
-        self.map.orbit(&of_map, inputs, &mut states);
+        self.map.orbit(of_map, inputs, &mut states);
         let mut rows = vec![0.0; steps * observation.dim_obs];
-        observation.observe_all(&of_observation, &states, &mut rows);
+        observation.observe_all(of_observation, &states, &mut rows);
         if let Some(left) = states.iter().position(|z| leaves_f32(*z)) {
             rows[left / dims.latent * observation.dim_obs..].fill(f64::NAN);
         }
         rows
     }
-}
 
-/// Whether a latent state leaves what f32, in which models are trained and most orbits are made, holds: it has diverged.
-pub fn leaves_f32(z: f64) -> bool {
-    z.is_nan() || z.abs() > f64::from(f32::MAX)
+    fn orbits(
+        &self,
+        data: Stretch<'_>,
+        starts: &[usize],
+        inputs: &[f64],
+        steps: usize,
+    ) -> Vec<Vec<f64>> {
+        let starts: Vec<&[f64]> = starts.iter().map(|&t| data.row(t)).collect();
+        orbits(self, &starts, inputs, steps)
+    }
+
+    fn forecasts<'a>(&'a self, data: Stretch<'a>) -> Box<dyn Forecasts + 'a> {
+        Box::new(LaneForecasts::new(self, data))
+    }
+
+    fn tangent(&self) -> Box<dyn Linearised + '_> {
+        Box::new(Tangent::new(self.map(), self.parameters().0))
+    }
+
+    fn piecewise(&self) -> Option<PiecewiseLinear> {
+        self.map.piecewise(self.parameters().0)
+    }
 }
 
 fn data_range(series: &Series) -> Start {
@@ -256,17 +366,17 @@ mod tests {
         for (kind, n) in kinds {
             let model = random(Architecture::new(MODELS[0], dims, kind, n).unwrap());
             let x = vec![0.3; n];
-            let orbit = model.orbit(&x, &inputs, steps);
+            let orbit = model.orbit_from(&x, &inputs, steps);
             let (of_map, of_observation) = model.parameters();
             let (mut z, mut next, mut row) = (vec![0.0; 5], vec![0.0; 5], vec![0.0; n]);
             model.initial_states().infer(&x, &mut z);
             for (t, found) in orbit.chunks_exact(n).enumerate() {
                 if t > 0 {
-                    model.map.step(&of_map, &z, &inputs[t..=t], &mut next);
+                    model.map.step(of_map, &z, &inputs[t..=t], &mut next);
                     z.copy_from_slice(&next);
                 }
                 let observation = model.architecture.observation;
-                observation.observe(&of_observation, &z, &mut row);
+                observation.observe(of_observation, &z, &mut row);
                 assert_eq!(found, row, "{kind:?}, row {t}");
             }
         }
@@ -283,7 +393,7 @@ mod tests {
         let mut theta = vec![0.0; architecture.layout().len()];
         theta[architecture.layout().range("A")].copy_from_slice(&[0.5, 2.0]);
         theta[architecture.layout().range("h")].copy_from_slice(&[0.0, 1.0]);
-        let orbit = Model::new(architecture, theta).orbit(&[1.0], &[], 200);
+        let orbit = Model::new(architecture, theta).orbit_from(&[1.0], &[], 200);
         // z2 after t steps is 2^t − 1.
         let first = orbit.iter().position(|x| x.is_nan()).unwrap();
         assert_eq!(first, 128);
@@ -295,8 +405,8 @@ mod tests {
     fn an_orbit_may_be_empty() {
         let kind = ObservationKind::Identity;
         let model = random(Architecture::new(MODELS[0], dims(2, 3, 0), kind, 2).unwrap());
-        assert!(model.orbit(&[0.1, 0.2], &[], 0).is_empty());
-        assert_eq!(model.orbit(&[0.1, 0.2], &[], 1), [0.1, 0.2]);
+        assert!(model.orbit_from(&[0.1, 0.2], &[], 0).is_empty());
+        assert_eq!(model.orbit_from(&[0.1, 0.2], &[], 1), [0.1, 0.2]);
     }
 
     fn dims(latent: usize, hidden: usize, inputs: usize) -> Dims {

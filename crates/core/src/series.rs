@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// A recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
@@ -17,7 +19,7 @@ pub struct Series {
 }
 
 /// The name and unit of one column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     /// The name, unique within a series.
     pub name: String,
@@ -26,7 +28,7 @@ pub struct Channel {
 }
 
 /// The sampling step Δt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// How much time passes from row to row.
     pub dt: f64,
@@ -270,32 +272,59 @@ impl Series {
             .sum()
     }
 
-    /// Observations and inputs of the longest stretch of rows without a gap or a missing value; the first of equals.
-    pub fn longest_complete(&self) -> (&[f64], &[f64]) {
-        let (n, k) = (self.dim_obs(), self.dim_input());
+    /// The longest stretch of rows without a gap or a missing value, of observations or inputs, with its trajectory; the first
+    /// of equals.
+    pub fn longest_whole(&self) -> (usize, Range<usize>) {
         let mut longest = (0, 0..0);
-        for (i, t) in self.trajectories.iter().enumerate() {
-            let there = |v: &f64| !v.is_nan();
-            let complete = |row: usize| {
-                t.x[row * n..][..n].iter().all(there) && t.s[row * k..][..k].iter().all(there)
-            };
+        for (i, rows) in self.whole_stretches() {
+            if rows.len() > longest.1.len() {
+                longest = (i, rows);
+            }
+        }
+        longest
+    }
+
+    /// The values of one channel over its longest stretch without a gap or a missing value of it, whatever others lack.
+    pub fn channel_alone(&self, channel: usize) -> Vec<f64> {
+        let mut longest = (0, 0..0);
+        let is_there =
+            |i: usize, row: usize| !self.trajectories[i].x[row * self.dim_obs() + channel].is_nan();
+        for i in 0..self.trajectories.len() {
             for segment in self.segments(i) {
-                let mut start = segment.start;
-                for row in segment.start..=segment.end {
-                    if row == segment.end || !complete(row) {
-                        if row - start > longest.1.len() {
-                            longest = (i, start..row);
-                        }
-                        start = row + 1;
+                for rows in runs(segment, |row| is_there(i, row)) {
+                    if rows.len() > longest.1.len() {
+                        longest = (i, rows);
                     }
                 }
             }
         }
-        let (t, rows) = (&self.trajectories[longest.0], longest.1);
-        (
-            &t.x[rows.start * n..rows.end * n],
-            &t.s[rows.start * k..rows.end * k],
-        )
+        let (i, rows) = longest;
+        let x = &self.trajectories[i].x;
+        rows.map(|row| x[row * self.dim_obs() + channel]).collect()
+    }
+
+    /// All stretches of rows without a gap or a missing value, with their trajectories, in order.
+    pub fn whole_stretches(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let trajectories = 0..self.trajectories.len();
+        trajectories.flat_map(move |i| {
+            let segments = self.segments(i).into_iter();
+            segments
+                .flat_map(move |segment| self.whole_parts(i, segment).map(move |rows| (i, rows)))
+        })
+    }
+
+    /// The parts of a segment between missing values.
+    fn whole_parts(
+        &self,
+        trajectory: usize,
+        segment: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let (n, k) = (self.dim_obs(), self.dim_input());
+        let t = &self.trajectories[trajectory];
+        runs(segment, move |row| {
+            let mut values = t.x[row * n..][..n].iter().chain(&t.s[row * k..][..k]);
+            values.all(|v| !v.is_nan())
+        })
     }
 
     /// The first `fraction` of every trajectory, and the rest. A part without rows is left out; at least one row
@@ -446,7 +475,7 @@ impl Series {
 
 /// Mean and standard deviation per channel, kept so that what a model generates can be mapped back to physical
 /// units:  x_scaled = (x − mean) / sd.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     /// What is subtracted, per channel.
     pub mean: Vec<f64>,
@@ -498,6 +527,17 @@ pub fn mean_and_sd(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (squares / n.saturating_sub(1).max(1) as f64).sqrt())
 }
 
+/// The longest parts of a range in which something holds for every row, in order.
+fn runs(rows: Range<usize>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = Range<usize>> {
+    let mut next = rows.start;
+    std::iter::from_fn(move || {
+        let start = (next..rows.end).find(|&row| holds(row))?;
+        let end = (start..rows.end).find(|&row| !holds(row));
+        next = end.unwrap_or(rows.end);
+        Some(start..next)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -526,9 +566,12 @@ mod tests {
     fn the_longest_complete_stretch_is_found() {
         let x = [1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0];
         let series = Series::from_rows(x.to_vec(), 1, 1.0).unwrap();
-        assert_eq!(series.longest_complete().0, [3.0, 4.0, 5.0]);
+        assert_eq!(series.longest_whole(), (0, 2..5));
         let series = Series::from_rows(vec![1.0, 2.0], 1, 1.0).unwrap();
-        assert_eq!(series.longest_complete().0, [1.0, 2.0]);
+        assert_eq!(series.longest_whole(), (0, 0..2));
+        let parts: Vec<_> = sample().whole_stretches().collect();
+        let rows: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
+        assert_eq!(rows, 11, "{parts:?}");
     }
 
     #[test]

@@ -184,6 +184,11 @@ impl Settings {
         self.values.iter().map(|(&name, &value)| (name, value))
     }
 
+    /// Whether the list has a setting of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     /// The value of a setting in the list.
     pub fn get(&self, name: &str) -> Value {
         *self
@@ -251,6 +256,29 @@ impl Setting {
     }
 }
 
+/// That a setting acts only where another has certain values.
+#[derive(Debug, Clone, Copy)]
+pub struct Dependence {
+    /// The setting.
+    pub name: &'static str,
+    /// The other one.
+    pub on: &'static str,
+    /// Whether it acts with this value of the other.
+    pub acts: fn(Value) -> bool,
+    /// What takes its place, by value of the other.
+    pub instead: &'static [(&'static str, &'static str)],
+}
+
+/// A dependence with nothing to take the setting's place.
+pub const fn depends(name: &'static str, on: &'static str, acts: fn(Value) -> bool) -> Dependence {
+    Dependence {
+        name,
+        on,
+        acts,
+        instead: &[],
+    }
+}
+
 /// What is wrong with a setting that a user gave.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingError {
@@ -288,7 +316,9 @@ impl SettingError {
             SettingError::Unknown { known, .. } if known.is_empty() => {
                 Some("it has no settings".to_string())
             }
-            SettingError::Unknown { known, .. } => Some(format!("known are {}", known.join(", "))),
+            SettingError::Unknown { known, .. } => {
+                Some(format!("the known names are {}", known.join(", ")))
+            }
             SettingError::Domain { default, .. } => Some(format!("the default is {default}")),
         }
     }

@@ -14,9 +14,9 @@
 //! begin at other states B⁺x, and get worse the farther T is from the identity.
 
 use crate::linalg::{self, SymmetricEigen};
-use crate::measure::Rows;
 use crate::model::Model;
 use crate::observation::ObservationKind;
+use crate::rows::Rows;
 
 /// No direction is stretched or shrunk by more than this factor: orbits that would need it have another attractor, or hardly
 /// vary where the data do little.
@@ -38,7 +38,8 @@ pub fn matched(model: &Model, truth: Rows<'_>, orbits: &[Vec<f64>]) -> Option<Mo
         return None;
     }
     let (n, m) = (observation.dim_obs, observation.latent);
-    let (of_map, mut own) = model.parameters();
+    let (of_map, own) = model.parameters();
+    let mut own = own.to_vec();
     let (b, bias) = own.split_at_mut(n * m);
     let shown = Shown::by(b, (n, m), truth)?;
     let (c, d) = (shown.mean_covariance(orbits), shown.covariance(truth));

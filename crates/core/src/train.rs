@@ -14,12 +14,14 @@ mod worker;
 use crate::forcing::adaptive::Adaptation;
 use crate::forcing::alpha::Norm;
 use crate::forcing::{Forcing, ForcingGradient};
-use crate::kernel::{Clipped, Dendritic, Kernel, KernelKind, Plain, Rectified, Shallow, Tanh};
-use crate::map::Dims;
+use crate::kernel::{Clipped, Dendritic, Kernel, Plain, Rectified, Shallow, Tanh};
 use crate::map::shallow::Activation;
+use crate::map::{Dims, UnitKind};
 use crate::model::{Architecture, Model};
 use crate::optim::{RAdam, Schedule};
 use crate::penalty::PenaltyWeights;
+pub use crate::progress::Control;
+use crate::progress::Progress;
 use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Paired8};
 use crate::windows::Windows;
 
@@ -93,19 +95,15 @@ pub struct Epoch {
     pub gradient_norm: f64,
 }
 
-/// Whether training goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// It does.
-    Continue,
-    /// It ends here.
-    Stop,
-}
-
 /// Watches training.
 pub trait Watch: Send {
     /// Called after every epoch.
     fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control;
+
+    /// Called on the way of a method that is solved at once.
+    fn progress(&mut self, _progress: Progress) -> Control {
+        Control::Continue
+    }
 }
 
 impl<F: FnMut(&Epoch, &State) -> Control + Send> Watch for F {
@@ -170,20 +168,20 @@ impl State {
 /// Calls a method of a job with the kernel of its model: the one place that knows which kernel trains which map.
 macro_rules! with_kernel {
     ($job:ident . $method:ident ( $($argument:expr),* )) => {
-        match $job.architecture.info.kernel {
-            KernelKind::Shallow(Activation::Clipped) => {
+        match $job.architecture.info.units {
+            UnitKind::Shallow(Activation::Clipped) => {
                 $job.$method::<Shallow<Clipped>>(|k| k, $($argument),*)
             }
-            KernelKind::Shallow(Activation::Plain) => {
+            UnitKind::Shallow(Activation::Plain) => {
                 $job.$method::<Shallow<Plain>>(|k| k, $($argument),*)
             }
-            KernelKind::Shallow(Activation::Tanh) => {
+            UnitKind::Shallow(Activation::Tanh) => {
                 $job.$method::<Shallow<Tanh>>(|k| k, $($argument),*)
             }
-            KernelKind::Rectified(centring) => {
+            UnitKind::Rectified(centring) => {
                 $job.$method::<Rectified>(|k| k.centred(centring), $($argument),*)
             }
-            KernelKind::Dendritic(clipping) => {
+            UnitKind::Dendritic(clipping) => {
                 $job.$method::<Dendritic>(|k| k.clipped(clipping), $($argument),*)
             }
         }
@@ -216,10 +214,10 @@ pub fn numbers_a_step(architecture: &Architecture) -> usize {
         hidden,
         inputs,
     } = architecture.dims;
-    let of_units = match architecture.info.kernel {
-        KernelKind::Shallow(_) => 2 * hidden,
-        KernelKind::Rectified(_) => 2 * latent,
-        KernelKind::Dendritic(_) => (2 + Dendritic::MARKS_A_UNIT) * latent,
+    let of_units = match architecture.info.units {
+        UnitKind::Shallow(_) => 2 * hidden,
+        UnitKind::Rectified(_) => 2 * latent,
+        UnitKind::Dendritic(_) => (2 + Dendritic::MARKS_A_UNIT) * latent,
     };
     4 * latent + inputs + of_units + 2 * architecture.observation.dim_obs
 }

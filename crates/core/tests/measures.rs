@@ -6,6 +6,7 @@
 
 use std::f64::consts::TAU;
 
+use attractor_core::dynamics::Stretch;
 use attractor_core::map::{Dims, MODELS};
 use attractor_core::measure::correlation_dimension::Dimension;
 use attractor_core::measure::d_hellinger::Spectra;
@@ -15,10 +16,11 @@ use attractor_core::measure::levels::levels;
 use attractor_core::measure::mixture::Mixture;
 use attractor_core::measure::prediction_error::prediction_error;
 use attractor_core::measure::surrogate::Surrogate;
-use attractor_core::measure::valid_time::Forecasts;
+use attractor_core::measure::valid_time::ValidForecasts;
 use attractor_core::measure::{Judges, MEASURES, MeasureError, Options, Rows, Side};
 use attractor_core::model::{Architecture, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
+use attractor_core::progress::Unwatched;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::{Channel, Series, Step, Trajectory};
 use attractor_core::system::simulate::{Request, Simulation};
@@ -287,7 +289,7 @@ fn levels_put_the_floor_below_chance() {
     let (x, y) = (orbit("lorenz63", 100_000, 0), orbit("lorenz63", 100_000, 1));
     let options = Options::default();
     for others in [&[][..], &[Rows::new(&y, 3)]] {
-        for level in levels(Rows::new(&x, 3), others, &options).unwrap() {
+        for level in levels(Rows::new(&x, 3), others, &options, &mut Unwatched).unwrap() {
             let (floor, chance) = (level.floor.unwrap(), level.chance.unwrap());
             match level.id {
                 "vpt" => assert!(floor > chance, "{level:?}"),
@@ -383,13 +385,13 @@ fn forecasts_in_lanes_are_those_in_f64() {
                 let mut sum = 0.0;
                 for start in 0..truth.len() - n {
                     let driven = &t.s[start * inputs..(start + n + 1) * inputs];
-                    let orbit = model.orbit(truth.row(start), driven, n + 1);
+                    let orbit = model.orbit_from(truth.row(start), driven, n + 1);
                     let end = &orbit[n * 3..];
                     let errors = end.iter().zip(truth.row(start + n));
                     sum += errors.map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
                 }
                 let expected = sum / ((truth.len() - n) * 3) as f64;
-                let found = prediction_error(&model, truth, &t.s, n).unwrap();
+                let found = prediction_error(&model, Stretch::new(truth, &t.s), n).unwrap();
                 assert!((found / expected - 1.0).abs() < 1e-4, "{found} {expected}");
             }
         }
@@ -400,37 +402,41 @@ fn forecasts_in_lanes_are_those_in_f64() {
 fn forecasts_need_one_row_more_than_steps() {
     let (series, model) = case(0, 0, ObservationKind::Linear);
     let truth = Rows::new(&series.trajectories()[0].x, 3);
-    assert!(prediction_error(&model, truth, &[], 149).is_ok());
+    assert!(prediction_error(&model, Stretch::of(truth), 149).is_ok());
     let short = MeasureError::TooShort {
         needed: 151,
         found: 150,
     };
     assert_eq!(
-        prediction_error(&model, truth, &[], 150),
+        prediction_error(&model, Stretch::of(truth), 150),
         Err(short.clone())
     );
     let mut plan = Plan::default();
     plan.options.pe_steps = 150;
-    assert_eq!(scores(&model, truth, &[], plan).unwrap_err(), short);
+    assert_eq!(scores(&model, Stretch::of(truth), plan).unwrap_err(), short);
 }
 
 #[test]
 fn the_orbit_of_the_paper_drops_a_quarter_unless_inputs_drive_it() {
     let (series, model) = case(0, 0, ObservationKind::Linear);
     let truth = Rows::new(&series.trajectories()[0].x, 3);
-    let reference = Reference::new(truth, &[], Plan::default()).unwrap();
-    let long = model.orbit(truth.row(0), &[], 187);
+    let reference = Reference::new(Stretch::of(truth), Plan::default()).unwrap();
+    let long = model.orbit_from(truth.row(0), &[], 187);
     assert_eq!(reference.orbit(&model), long[37 * 3..]);
     let whole = Plan {
         orbit: OrbitPart::Whole,
         ..Plan::default()
     };
-    let reference = Reference::new(truth, &[], whole).unwrap();
+    let reference = Reference::new(Stretch::of(truth), whole).unwrap();
     assert_eq!(reference.orbit(&model), long[..150 * 3]);
     let (series, model) = case(0, 2, ObservationKind::Linear);
     let t = &series.trajectories()[0];
-    let reference = Reference::new(Rows::new(&t.x, 3), &t.s, Plan::default()).unwrap();
-    assert_eq!(reference.orbit(&model), model.orbit(&t.x[..3], &t.s, 150));
+    let reference =
+        Reference::new(Stretch::new(Rows::new(&t.x, 3), &t.s), Plan::default()).unwrap();
+    assert_eq!(
+        reference.orbit(&model),
+        model.orbit_from(&t.x[..3], &t.s, 150)
+    );
 }
 
 #[test]
@@ -442,16 +448,19 @@ fn only_the_scores_that_are_asked_for_are_computed() {
             scores,
             ..Plan::default()
         };
-        let reference = Reference::new(truth, &[], plan).unwrap();
+        let reference = Reference::new(Stretch::of(truth), plan).unwrap();
         reference.judge(&reference.orbit(&model))
     };
-    let all = judged(Which::All);
-    assert!(all.d_stsp.is_some() && all.d_h.is_some());
-    let of_space = OrbitScores { d_h: None, ..all };
-    assert_eq!(judged(Which::StateSpace), of_space);
+    let all = judged(Which::Paper);
+    assert!(all.value("d_stsp").is_some() && all.value("d_h").is_some());
+    let of = |id: &str, from: &OrbitScores| OrbitScores {
+        scores: (from.scores.iter().cloned().filter(|(name, _)| *name == id)).collect(),
+        ..from.clone()
+    };
+    assert_eq!(judged(Which::StateSpace), of("d_stsp", &all));
     let of_spectra = OrbitScores {
-        d_h: all.d_h,
-        ..OrbitScores::default()
+        outside: None,
+        ..of("d_h", &all)
     };
     assert_eq!(judged(Which::Spectra), of_spectra);
 }
@@ -478,18 +487,18 @@ fn other_starts_have_orbits_of_their_own() {
         .map(|t| angle * f64::from(t))
         .flat_map(|a| [a.cos(), a.sin()])
         .collect();
-    let reference = Reference::new(Rows::new(&circle, 2), &[], Plan::default()).unwrap();
+    let reference = Reference::new(Stretch::of(Rows::new(&circle, 2)), Plan::default()).unwrap();
     for scores in reference.from_other_starts(&model, 11) {
         // Rounding lets a radius of one drift by some 500 · 6e-8; a circle is a circle.
         assert!(
-            scores.d_h.unwrap() < 1e-3 && scores.outside == Some(0.0),
+            scores.value("d_h").unwrap() < 1e-3 && scores.outside == Some(0.0),
             "{scores:?}"
         );
     }
-    let found = scores(&model, Rows::new(&circle, 2), &[], Plan::default()).unwrap();
+    let found = scores(&model, Stretch::of(Rows::new(&circle, 2)), Plan::default()).unwrap();
     assert!(found.pe.unwrap() < 1e-9);
-    let forecasts = Forecasts::new(Rows::new(&circle, 2), 0.5).unwrap();
-    let valid = forecasts.of_model(&model, &[]);
+    let forecasts = ValidForecasts::new(Rows::new(&circle, 2), 0.5).unwrap();
+    let valid = forecasts.of_dynamics(&model, Stretch::of(Rows::new(&circle, 2)));
     assert_eq!(
         (valid.steps.value, valid.censored, valid.horizon),
         (199.0, 100, 199)
@@ -502,7 +511,7 @@ fn valid_times_end_at_the_first_error_above_the_threshold() {
     let truth: Vec<f64> = (0..100).map(|t| f64::from(t % 2 * 2 - 1)).collect();
     let rows = Rows::new(&truth, 1);
     let sd = rows.moments()[0].1;
-    let forecasts = Forecasts::new(rows, 0.5).unwrap();
+    let forecasts = ValidForecasts::new(rows, 0.5).unwrap();
     let wrong = [0.0];
     for right_for in [0, 1, 7] {
         let said = forecasts.of(|t, i| {
@@ -518,7 +527,7 @@ fn valid_times_end_at_the_first_error_above_the_threshold() {
         );
     }
     // An error of 1 is 1/sd ≈ 0.995 standard deviations: valid under a threshold just above.
-    let lenient = Forecasts::new(rows, 1.0 / sd + 1e-9)
+    let lenient = ValidForecasts::new(rows, 1.0 / sd + 1e-9)
         .unwrap()
         .of(|_, _| &wrong);
     assert_eq!(lenient.censored, lenient.starts);
@@ -537,8 +546,8 @@ fn an_orbit_that_leaves_every_bound_has_no_scores() {
         let mut theta = vec![0.0; architecture.layout().len()];
         theta[architecture.layout().range("A")].fill(growth);
         let model = Model::new(architecture, theta);
-        let found = scores(&model, Rows::new(&x, 3), &[], Plan::default()).unwrap();
-        assert!(found.orbit.diverged && found.orbit.d_stsp.is_none() && found.orbit.d_h.is_none());
+        let found = scores(&model, Stretch::of(Rows::new(&x, 3)), Plan::default()).unwrap();
+        assert!(found.orbit.diverged && found.orbit.scores.is_empty());
         assert!(found.orbit.outside.is_none());
     }
 }

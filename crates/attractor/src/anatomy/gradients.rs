@@ -4,13 +4,15 @@
 use attractor_core::analysis::gradients::{
     ESTIMATORS, Landscape, Teacher, alpha_estimates, commutators, loss_landscape, product_norms,
 };
+use attractor_core::dynamics::Dynamics;
 use attractor_core::map::Map;
+use attractor_core::model::Model;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::Series;
 
 use super::tables::Table;
-use crate::generate::{self, GenerateError};
 use crate::model_file::Reconstruction;
+use crate::seen::Seen;
 
 /// Strengths of forcing along the curves of [`Gradients::norms`].
 pub(crate) const ALPHAS: [f64; 7] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
@@ -31,32 +33,32 @@ const BINS: usize = 100;
 /// Sequences of [`Gradients::alphas`].
 const SEQUENCES: usize = 5000;
 
-/// A model, with the data that it is forced by.
+/// A model trained under teacher forcing, with the data that it is forced by.
 pub(crate) struct Gradients<'a> {
-    reconstruction: &'a Reconstruction,
-    theta: Vec<f64>,
+    model: &'a Model,
+    theta: &'a [f64],
     lesson: Option<Lesson>,
     threads: usize,
 }
 
 impl<'a> Gradients<'a> {
-    /// Without data, or with too few, only what needs none is computed.
-    pub(crate) fn new(
+    /// None of a model that is not trained under teacher forcing. Without data, or with too few, only what needs none is computed.
+    pub(crate) fn of(
         reconstruction: &'a Reconstruction,
-        data: Option<&Series>,
+        data: Option<&Seen>,
         threads: usize,
-    ) -> Result<Gradients<'a>, GenerateError> {
-        let lesson = data.map(|series| Lesson::of(reconstruction, series));
-        Ok(Gradients {
-            reconstruction,
-            theta: reconstruction.model.parameters().0,
-            lesson: lesson.transpose()?.flatten(),
+    ) -> Option<Gradients<'a>> {
+        let model = reconstruction.model()?;
+        Some(Gradients {
+            model,
+            theta: model.parameters().0,
+            lesson: data.and_then(|data| Lesson::of(model, data)),
             threads,
         })
     }
 
     fn map(&self) -> &dyn Map {
-        self.reconstruction.model.map()
+        self.model.map()
     }
 
     /// How far Jacobians along an orbit, rows of M, are from commuting, as a histogram; none of less than two rows.
@@ -66,7 +68,7 @@ impl<'a> Gradients<'a> {
             return None;
         }
         let orbit = &orbit[..orbit.len().min(PAIRED * m)];
-        let histogram = commutators(self.map(), &self.theta, orbit, BINS);
+        let histogram = commutators(self.map(), self.theta, orbit, BINS);
         let width = 1.0 / BINS as f64;
         let fractions = histogram.fractions.iter().enumerate();
         let rows = fractions.map(|(i, &f)| vec![i as f64 * width, (i + 1) as f64 * width, f]);
@@ -99,14 +101,9 @@ impl<'a> Gradients<'a> {
             let teacher = Teacher {
                 z: &lesson.z[start * m..][..(WINDOW + 1) * m],
                 s: &lesson.s[start * k..][..(WINDOW + 1) * k],
-                forced: self
-                    .reconstruction
-                    .model
-                    .architecture()
-                    .observation
-                    .forced(),
+                forced: self.model.architecture().observation.forced(),
             };
-            let norms = product_norms(self.map(), &self.theta, &teacher, alpha);
+            let norms = product_norms(self.map(), self.theta, &teacher, alpha);
             let share = 1.0 / windows.len() as f64;
             mean.iter_mut()
                 .zip(norms)
@@ -118,7 +115,7 @@ impl<'a> Gradients<'a> {
     /// α of every sequence; the last column is the parameter bound, the same in every row.
     pub(crate) fn alphas(&self) -> Option<Table> {
         let lesson = self.lesson.as_ref()?;
-        let found = alpha_estimates(self.map(), &self.theta, &lesson.z, SEQUENCES, 0);
+        let found = alpha_estimates(self.map(), self.theta, &lesson.z, SEQUENCES, 0);
         let names = ESTIMATORS.iter().map(|e| e.name().replace('-', "_"));
         let bound = found.parameter_bound;
         let rows = found.rows.iter().map(|row| [&row[..], &[bound]].concat());
@@ -131,7 +128,7 @@ impl<'a> Gradients<'a> {
     /// The loss over the entries (1, 2) and (2, 1) of W1 (or W), a column an α.
     pub(crate) fn landscape(&self) -> Option<Table> {
         let lesson = self.lesson.as_ref()?;
-        let model = &self.reconstruction.model;
+        let model = self.model;
         let tensors = model.layout().tensors().iter();
         let matrix = tensors.clone().find(|t| ["W1", "W"].contains(&t.name))?;
         let [rows, columns] = matrix.shape.sizes()[..] else {
@@ -179,22 +176,20 @@ struct Lesson {
 
 impl Lesson {
     /// None if no stretch is as long as a window.
-    fn of(reconstruction: &Reconstruction, data: &Series) -> Result<Option<Lesson>, GenerateError> {
-        let Some(series) = generate::longest_stretch(reconstruction, data, WINDOW + 1)? else {
-            return Ok(None);
-        };
-        let model = &reconstruction.model;
-        let states = model.initial_states();
-        let m = model.architecture().dims.latent;
-        let mut z = vec![0.0; series.total_len() * m];
-        for (z, x) in z.chunks_exact_mut(m).zip(series.rows()) {
-            states.infer(x, z);
+    fn of(model: &Model, data: &Seen) -> Option<Lesson> {
+        let (trajectory, rows) = data.series().longest_whole();
+        if rows.len() <= WINDOW {
+            return None;
         }
-        Ok(Some(Lesson {
-            z,
-            s: series.trajectories()[0].s.clone(),
-            series,
-        }))
+        let stretch = data.longest();
+        let all: Vec<usize> = (0..stretch.len()).collect();
+        let whole = data.series();
+        let series = whole.with(vec![whole.slice(trajectory, rows)]);
+        Some(Lesson {
+            z: model.states_at(stretch, &all),
+            s: stretch.inputs().to_vec(),
+            series: series.expect("a part of a series is one"),
+        })
     }
 }
 

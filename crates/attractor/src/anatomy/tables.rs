@@ -4,11 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use attractor_core::series::Series;
-
 use super::Anatomy;
 use super::gradients::Gradients;
 use crate::model_file::Reconstruction;
+use crate::seen::Seen;
 use crate::{Error, store};
 
 /// The tables: name, and what they need besides the model.
@@ -17,20 +16,17 @@ pub const TABLES: &[(&str, &str)] = &[
     ("regions.csv", "a piecewise-linear model"),
     ("transitions.csv", "a piecewise-linear model"),
     ("symbols.csv", "a piecewise-linear model"),
-    ("commutators.csv", "an orbit that does not diverge"),
     (
-        "jacobian_norms.csv",
-        "data of at least 201 rows without gaps",
+        "commutators.csv",
+        "a model trained under teacher forcing, and an orbit that does not diverge",
     ),
-    (
-        "alpha_estimates.csv",
-        "data of at least 201 rows without gaps",
-    ),
-    (
-        "loss_landscape.csv",
-        "data of at least 201 rows without gaps",
-    ),
+    ("jacobian_norms.csv", FORCED),
+    ("alpha_estimates.csv", FORCED),
+    ("loss_landscape.csv", FORCED),
 ];
+
+const FORCED: &str =
+    "a model trained under teacher forcing, and data of at least 201 rows without gaps";
 
 /// What was written, and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,13 +42,13 @@ pub struct Tables {
 pub fn tables(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
-    data: Option<&Series>,
+    data: Option<&Seen>,
     folder: &Path,
 ) -> Result<Tables, Error> {
     prepare(folder)?;
     let desk = Desk {
         anatomy,
-        gradients: Gradients::new(reconstruction, data, anatomy.request.threads)?,
+        gradients: Gradients::of(reconstruction, data, anatomy.request.threads),
     };
     let mut done = Tables::default();
     for &(name, needs) in TABLES {
@@ -131,7 +127,7 @@ fn quoted(name: &str) -> String {
 /// All that tables are made of.
 struct Desk<'a> {
     anatomy: &'a Anatomy,
-    gradients: Gradients<'a>,
+    gradients: Option<Gradients<'a>>,
 }
 
 impl Desk<'_> {
@@ -142,10 +138,10 @@ impl Desk<'_> {
             "transitions.csv" => self.transitions(),
             "symbols.csv" => self.symbols(),
             "commutators.csv" if self.anatomy.diverged_at.is_some() => None,
-            "commutators.csv" => self.gradients.commutators(&self.anatomy.orbit),
-            "jacobian_norms.csv" => self.gradients.norms(),
-            "alpha_estimates.csv" => self.gradients.alphas(),
-            "loss_landscape.csv" => self.gradients.landscape(),
+            "commutators.csv" => self.gradients.as_ref()?.commutators(&self.anatomy.orbit),
+            "jacobian_norms.csv" => self.gradients.as_ref()?.norms(),
+            "alpha_estimates.csv" => self.gradients.as_ref()?.alphas(),
+            "loss_landscape.csv" => self.gradients.as_ref()?.landscape(),
             _ => unreachable!("every table of the list is made here"),
         }
     }

@@ -11,6 +11,7 @@ use attractor_core::measure::levels::Level;
 use attractor_core::measure::{MEASURES, Options, Rows};
 use serde_json::{Map, Value, json};
 
+use crate::fingerprint::Fingerprint;
 use crate::store;
 
 /// Where levels are kept, if anywhere.
@@ -47,12 +48,12 @@ impl Cache {
 
     /// The key of a truth, of what its floors are from, and of the options.
     pub(super) fn key(&self, truth: Rows<'_>, floor: &str, options: &Options) -> Key {
-        let mut hash = Hash::default();
+        let mut hash = Fingerprint::new();
         hash.add(env!("CARGO_PKG_VERSION").as_bytes());
         hash.add(format!("{NUMERICS} {options:?} {floor} {}", truth.dim()).as_bytes());
         let values = truth.values().iter();
         values.for_each(|v| hash.add(&v.to_le_bytes()));
-        Key(format!("levels-{:016x}.json", hash.0))
+        Key(format!("levels-{}.json", hash.text()))
     }
 
     /// What is kept under a key.
@@ -110,21 +111,4 @@ fn from_json(value: &Value) -> Option<Level> {
         chance: number(value.get("chance")?)?,
         surrogates: surrogates.collect(),
     })
-}
-
-/// FNV-1a of 64 bits: a cache of a few files needs no more.
-struct Hash(u64);
-
-impl Default for Hash {
-    fn default() -> Hash {
-        Hash(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hash {
-    fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
 }

@@ -1,78 +1,145 @@
-//! An evaluation as JSON, the document that `attractor evaluate --json` and `attractor measure --json` print. Its fields
-//! are described in `docs/measures.md`; a field may be added, but none is renamed or removed without a higher `schema`.
+//! An evaluation as a document, as `attractor evaluate --json` and `attractor measure --json` print it. Its fields are described in
+//! `docs/measures.md`; a field may be added, but none is renamed or removed without a higher `schema`.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use super::{Evaluation, Floor, Score};
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
 
+/// The document: one key per measure, and what else is known. Numbers that do not exist are null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvaluationDocument {
+    schema: u32,
+    #[serde(flatten)]
+    model: Option<SizesDocument>,
+    rows: usize,
+    channels: usize,
+    diverged: bool,
+    #[serde(flatten)]
+    scores: BTreeMap<&'static str, ScoreDocument>,
+    outside: Option<f64>,
+    #[serde(flatten)]
+    of_model: Option<OfModel>,
+    floor_from: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Which model it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct SizesDocument {
+    model: &'static str,
+    dim: usize,
+    parameters: usize,
+}
+
+/// What only a model has.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct OfModel {
+    pe_n: usize,
+    starts: StartsDocument,
+    trained_share: Option<f64>,
+    chosen_share: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct StartsDocument {
+    count: usize,
+    diverged: usize,
+}
+
+/// One score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScoreDocument {
+    value: Option<f64>,
+    floor: Option<f64>,
+    chance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<Option<usize>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pe_n: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    median: Option<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst: Option<Option<f64>>,
+    #[serde(flatten)]
+    valid_time: Option<ValidTimeDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surrogates: Option<BTreeMap<&'static str, Option<f64>>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ValidTimeDocument {
+    time: f64,
+    lyapunov_times: Option<f64>,
+    horizon: usize,
+    still_valid: usize,
+}
+
 impl Evaluation {
-    /// The document: a key a measure, and what else is known. Numbers that do not exist are null.
-    pub fn to_json(&self) -> Value {
-        let mut document = Map::new();
-        document.insert("schema".into(), json!(SCHEMA));
-        document.insert("rows".into(), json!(self.rows));
-        document.insert("channels".into(), json!(self.channels));
-        document.insert("diverged".into(), json!(self.diverged));
-        for score in &self.scores {
-            document.insert(score.id.into(), self.score(score));
+    /// The document.
+    pub fn document(&self) -> EvaluationDocument {
+        let scores = self.scores.iter();
+        EvaluationDocument {
+            schema: SCHEMA,
+            model: self.model.as_ref().map(|model| SizesDocument {
+                model: model.id,
+                dim: model.dim,
+                parameters: model.parameters,
+            }),
+            rows: self.rows,
+            channels: self.channels,
+            diverged: self.diverged,
+            scores: scores.map(|score| (score.id, self.score(score))).collect(),
+            outside: self.outside,
+            of_model: self.starts.map(|starts| OfModel {
+                pe_n: self.pe_steps,
+                starts: StartsDocument {
+                    count: starts.count,
+                    diverged: starts.diverged,
+                },
+                trained_share: self.trained_share,
+                chosen_share: self.chosen_share,
+            }),
+            floor_from: self.floor.as_ref().map(|floor| match floor {
+                Floor::Halves => "halves".to_string(),
+                Floor::OtherOrbits(system) => format!("orbits of {system}"),
+            }),
+            notes: self.notes.clone(),
         }
-        document.insert("outside".into(), json!(self.outside));
-        if let Some(starts) = self.starts {
-            document.insert("pe_n".into(), json!(self.pe_steps));
-            let starts = json!({ "count": starts.count, "diverged": starts.diverged });
-            document.insert("starts".into(), starts);
-            document.insert("trained_share".into(), json!(self.trained_share));
-        }
-        let floor = self.floor.as_ref().map(|floor| match floor {
-            Floor::Halves => "halves".to_string(),
-            Floor::OtherOrbits(system) => format!("orbits of {system}"),
-        });
-        document.insert("floor_from".into(), json!(floor));
-        document.insert("notes".into(), json!(self.notes));
-        Value::Object(document)
     }
 
-    fn score(&self, score: &Score) -> Value {
-        let mut fields = Map::new();
-        let mut put = |name: &str, value: Value| fields.insert(name.to_string(), value);
+    fn score(&self, score: &Score) -> ScoreDocument {
         let estimate = score.value.as_ref().ok();
-        put("value", json!(estimate.map(|estimate| estimate.value)));
         let level = score.level.as_ref();
-        put("floor", json!(level.and_then(|level| level.floor)));
-        put("chance", json!(level.and_then(|level| level.chance)));
-        if let Some(error) = estimate.and_then(|estimate| estimate.standard_error) {
-            put("standard_error", json!(error));
+        let over = score.over_starts;
+        let details = score.valid_time.as_ref();
+        ScoreDocument {
+            value: estimate.map(|estimate| estimate.value),
+            floor: level.and_then(|level| level.floor),
+            chance: level.and_then(|level| level.chance),
+            standard_error: estimate.and_then(|estimate| estimate.standard_error),
+            why: score.value.as_ref().err().cloned(),
+            dropped: (score.id == "d_stsp_paper").then(|| estimate.map(|e| e.dropped)),
+            pe_n: (score.id == "pe").then_some(self.pe_steps),
+            median: details
+                .map(|details| Some(details.found.median))
+                .or(over.map(|over| over.median)),
+            worst: over.map(|over| over.worst),
+            valid_time: details.map(|details| ValidTimeDocument {
+                time: details.time,
+                lyapunov_times: details.lyapunov_times,
+                horizon: details.found.horizon,
+                still_valid: details.found.censored,
+            }),
+            surrogates: level.map(|level| level.surrogates.iter().copied().collect()),
         }
-        if let Err(why) = &score.value {
-            put("why", json!(why));
-        }
-        if score.id == "d_stsp_paper" {
-            put("dropped", json!(estimate.map(|estimate| estimate.dropped)));
-        }
-        if score.id == "pe" {
-            put("pe_n", json!(self.pe_steps));
-        }
-        if let Some(over) = score.over_starts {
-            put("median", json!(over.median));
-            put("worst", json!(over.worst));
-        }
-        if let Some(details) = &score.valid_time {
-            put("median", json!(details.found.median));
-            put("time", json!(details.time));
-            put("lyapunov_times", json!(details.lyapunov_times));
-            put("horizon", json!(details.found.horizon));
-            put("still_valid", json!(details.found.censored));
-        }
-        if let Some(level) = level {
-            let surrogates = level.surrogates.iter();
-            let surrogates: Map<String, Value> = surrogates
-                .map(|(name, value)| ((*name).to_string(), json!(value)))
-                .collect();
-            put("surrogates", Value::Object(surrogates));
-        }
-        Value::Object(fields)
     }
 }

@@ -1,51 +1,38 @@
 //! Floors and chance levels of the scores, from the cache where they are known.
 
 use attractor_core::measure::Rows;
-use attractor_core::measure::levels::levels;
+use attractor_core::measure::levels::{Level, levels};
+use attractor_core::progress::{Follow, tell};
 use attractor_core::series::{Step, mean_and_sd};
 use attractor_core::system::Time;
 use attractor_core::system::simulate::{Request as SimulationRequest, Simulation};
 
-use super::{Cache, EvaluationError, Floor, Request, Score};
+use super::{Cache, EvaluationError, Request};
 
 /// Orbits of a known system whose median is the floor: single ones scatter by a factor of two.
 const ORBITS: u64 = 5;
 
-/// Puts its floor and chance beside every score.
-pub(super) fn add(
-    scores: &mut [Score],
+/// The levels of all measures: from the cache, else computed and kept there.
+pub(super) fn find(
     truth: Rows<'_>,
-    (step, request): (&Step, &Request),
+    step: &Step,
+    request: &Request,
     cache: &Cache,
-) -> Result<Floor, EvaluationError> {
-    let key = cache.key(
-        truth,
-        &format!("{:?} {step:?}", request.system),
-        &request.options,
-    );
-    let known = request.system.as_ref();
-    let simulation = known
-        .map(|system| simulation(system, &request.set, truth, step))
-        .transpose()?;
-    let found = match cache.find(&key) {
-        Some(found) => found,
-        None => {
-            let orbits =
-                simulation.map(|request_of| orbits(truth, &request_of, request.options.seed));
-            let orbits = orbits.transpose()?.unwrap_or_default();
-            let orbits: Vec<Rows<'_>> = orbits.iter().map(|x| Rows::new(x, truth.dim())).collect();
-            let found = levels(truth, &orbits, &request.options)?;
-            cache.keep(&key, &found);
-            found
-        }
-    };
-    for score in scores {
-        score.level = found.iter().find(|level| level.id == score.id).cloned();
+    follow: &mut dyn Follow,
+) -> Result<Vec<Level>, EvaluationError> {
+    let from = format!("{:?} {step:?}", request.system);
+    let key = cache.key(truth, &from, &request.options);
+    if let Some(found) = cache.find(&key) {
+        return Ok(found);
     }
-    Ok(match &request.system {
-        None => Floor::Halves,
-        Some(system) => Floor::OtherOrbits(system.clone()),
-    })
+    let orbits = match check(truth, step, request)? {
+        Some(simulation) => orbits(truth, &simulation, request.options.seed, follow)?,
+        None => Vec::new(),
+    };
+    let orbits: Vec<Rows<'_>> = orbits.iter().map(|x| Rows::new(x, truth.dim())).collect();
+    let found = levels(truth, &orbits, &request.options, follow)?;
+    cache.keep(&key, &found);
+    Ok(found)
 }
 
 /// How other orbits are simulated, if the system is known.
@@ -92,8 +79,10 @@ fn orbits(
     truth: Rows<'_>,
     request: &SimulationRequest,
     seed: u64,
+    follow: &mut dyn Follow,
 ) -> Result<Vec<Vec<f64>>, EvaluationError> {
-    let orbit = |i: u64| {
+    let mut orbit = |i: u64| {
+        tell(follow, "simulating other orbits", i, ORBITS)?;
         let seed = seed.wrapping_add(i);
         let simulation = Simulation::check(&SimulationRequest {
             seed,
@@ -103,7 +92,7 @@ fn orbits(
         scale_as(truth, &mut x);
         Ok(x)
     };
-    (0..ORBITS).map(orbit).collect()
+    (0..ORBITS).map(&mut orbit).collect()
 }
 
 /// Gives every channel the mean and the spread of the truth's.

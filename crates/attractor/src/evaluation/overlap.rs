@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use attractor_core::rows::Rows;
 use attractor_core::series::Series;
 
 /// Stretches that are shorter may be the same by chance, as where a sensor is stuck.
@@ -14,10 +15,10 @@ const LEAST: usize = 100;
 /// b: odd, so that no row is lost.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The share of the rows of `x`, with the channels of the training data in their order, that were trained on.
-pub(super) fn trained_share(trained: &Series, x: &[f64]) -> f64 {
+/// The share of rows, with the channels of the training data in their order and in the same units, that were trained on.
+pub(super) fn share(trained: &Series, rows: Rows<'_>) -> f64 {
     let n = trained.dim_obs();
-    let rows = row_hashes(x, n);
+    let rows = row_hashes(rows.values(), n);
     let stretches: Vec<Vec<u64>> = stretches(trained).map(|x| row_hashes(x, n)).collect();
     let longest = stretches.iter().map(Vec::len).max().unwrap_or(0);
     let k = LEAST.min(rows.len()).min(longest);
@@ -86,29 +87,30 @@ mod tests {
         rows.flat_map(row).collect()
     }
 
-    fn share(trained: Vec<f64>, x: Vec<f64>) -> f64 {
-        trained_share(&Series::from_rows(trained, 2, 1.0).unwrap(), &x)
+    fn shared(trained: Vec<f64>, x: Vec<f64>) -> f64 {
+        let trained = Series::from_rows(trained, 2, 1.0).unwrap();
+        share(&trained, Rows::new(&x, 2))
     }
 
     #[test]
     fn equal_contained_and_overlapping_rows_are_counted() {
         let trained = || wave(0..500);
-        assert_eq!(share(trained(), wave(0..500)), 1.0);
-        assert_eq!(share(trained(), wave(200..350)), 1.0);
-        assert_eq!(share(trained(), wave(500..900)), 0.0);
+        assert_eq!(shared(trained(), wave(0..500)), 1.0);
+        assert_eq!(shared(trained(), wave(200..350)), 1.0);
+        assert_eq!(shared(trained(), wave(500..900)), 0.0);
         // 100 of 400 rows at the end of the training data; all 500 of 2000.
-        assert_eq!(share(trained(), wave(400..800)), 0.25);
-        assert_eq!(share(wave(700..1200), wave(0..2000)), 0.25);
+        assert_eq!(shared(trained(), wave(400..800)), 0.25);
+        assert_eq!(shared(wave(700..1200), wave(0..2000)), 0.25);
         // Single rows are shared by chance.
-        assert_eq!(share(trained(), wave(401..801)), 0.0);
+        assert_eq!(shared(trained(), wave(401..801)), 0.0);
     }
 
     #[test]
     fn short_data_count_as_a_whole_and_a_copy_in_single_precision_is_known() {
-        assert_eq!(share(wave(0..500), wave(30..60)), 1.0);
-        assert_eq!(share(wave(30..60), wave(0..300)), 0.1);
+        assert_eq!(shared(wave(0..500), wave(30..60)), 1.0);
+        assert_eq!(shared(wave(30..60), wave(0..300)), 0.1);
         let rounded = wave(0..150).into_iter().map(|v| f64::from(v as f32));
-        assert_eq!(share(wave(0..500), rounded.collect()), 1.0);
+        assert_eq!(shared(wave(0..500), rounded.collect()), 1.0);
     }
 
     #[test]
@@ -119,6 +121,6 @@ mod tests {
         let blank = Series::from_rows(wave(0..1), 2, 1.0).unwrap();
         let trained = blank.with(vec![trajectory]).unwrap();
         // Rows 90 to 199 are one stretch; the 90 before are too few.
-        assert_eq!(trained_share(&trained, &wave(0..200)), 0.55);
+        assert_eq!(share(&trained, Rows::new(&wave(0..200), 2)), 0.55);
     }
 }

@@ -1,34 +1,41 @@
 //! The scores of one orbit, of a model's forecasts, and of orbits from several starts.
 
-use attractor_core::measure::evaluate::{OrbitScores, Reference, has_diverged};
+use attractor_core::dynamics::Dynamics;
+use attractor_core::measure::evaluate::{OrbitScores, OtherMeasures, Reference};
 use attractor_core::measure::summary::median;
-use attractor_core::measure::valid_time::{Forecasts, ValidTime};
-use attractor_core::measure::{Estimate, Forecast, Judges, MEASURES, Options, Prepare, Rows};
-use attractor_core::model::Model;
+use attractor_core::measure::valid_time::ValidTime;
+use attractor_core::measure::{Estimate, Forecast, Judges, MEASURES, Rows};
 use attractor_core::series::Step;
 use attractor_core::system::{Known, Time, find};
 
-use super::data::Stretch;
 use super::{EvaluationError, OverStarts, Request, Score, Starts, ValidTimeDetails};
 
 const DIVERGED: &str = "the orbit diverges";
 
-/// A score of every measure that compares an orbit with a truth.
-pub(super) fn of_orbit(truth: Rows<'_>, orbit: Rows<'_>, options: &Options) -> Vec<Score> {
-    let diverged = has_diverged(truth, orbit);
-    let value = |prepare: Prepare| -> Option<Result<Estimate, String>> {
-        match prepare(truth, options) {
-            Ok(None) => None,
-            Ok(Some(_)) if diverged => Some(Err(DIVERGED.to_string())),
-            Ok(Some(against)) => Some(against.judge(orbit).map_err(|error| error.to_string())),
-            Err(error) => Some(Err(error.to_string())),
-        }
-    };
-    let of_orbits = MEASURES.iter().filter_map(|info| match info.judges {
-        Judges::Orbit(prepare) => Some(Score::new(info.entry.id, value(prepare)?)),
-        Judges::Forecasts(_) => None,
-    });
-    of_orbits.collect()
+/// A score of every measure that compares an orbit with a truth, and what the paper's say of it.
+pub(super) fn of_orbit(
+    reference: &Reference,
+    others: &OtherMeasures,
+    orbit: &[f64],
+) -> (Vec<Score>, OrbitScores) {
+    let judged = reference.judge(orbit);
+    if judged.diverged {
+        let of_paper = reference.names().into_iter();
+        let all = of_paper.chain(others.names());
+        let scores = all.map(|id| Score::new(id, Err(DIVERGED.to_string())));
+        return (scores.collect(), judged);
+    }
+    let orbit = Rows::new(orbit, reference.truth().dim());
+    let of_paper = judged.scores.iter().cloned();
+    let scores = of_paper
+        .chain(others.judge(orbit))
+        .map(|(id, score)| Score::new(id, score.map_err(|error| error.to_string())));
+    (scores.collect(), judged)
+}
+
+/// In the order of the list.
+pub(super) fn sort(scores: &mut [Score]) {
+    scores.sort_by_key(|score| MEASURES.iter().position(|info| info.entry.id == score.id));
 }
 
 /// The places of forecasts for a model whose orbit diverges.
@@ -38,49 +45,42 @@ pub(super) fn without_forecasts() -> impl Iterator<Item = Score> {
 
 /// A score of every measure of forecasts.
 pub(super) fn of_forecasts(
-    reference: &Reference<'_>,
-    model: &Model,
-    data: &Stretch,
-    request: &Request,
+    reference: &Reference,
+    dynamics: &dyn Dynamics,
+    (step, request): (&Step, &Request),
 ) -> Result<Vec<Score>, EvaluationError> {
     let exponent = exponent(request)?;
     let judge = |(id, forecast)| match forecast {
         Forecast::Error => {
-            let pe = reference.prediction_error(model).map(Estimate::exact);
+            let pe = reference.prediction_error(dynamics).map(Estimate::exact);
             Score::new(id, pe.ok_or_else(|| "forecasts diverge".to_string()))
         }
-        Forecast::Time => match Forecasts::new(reference.truth(), request.options.threshold) {
+        Forecast::Time => match reference.valid_time(dynamics) {
             Err(error) => Score::new(id, Err(error.to_string())),
-            Ok(forecasts) => {
-                let found = forecasts.of_model(model, &data.s);
-                let score = Score::new(id, Ok(found.steps));
-                Score {
-                    valid_time: Some(details(found, &data.step, request, exponent)),
-                    ..score
-                }
-            }
+            Ok(found) => Score {
+                valid_time: Some(details(found.clone(), step, request, exponent)),
+                ..Score::new(id, Ok(found.steps))
+            },
         },
     };
     Ok(forecasts().map(judge).collect())
 }
 
-/// Adds median and worst over all starts to the measures of orbits.
+/// Adds median and worst over all starts to the paper's measures of orbits.
 pub(super) fn add_starts(
     scores: &mut [Score],
-    first: OrbitScores,
+    first: &OrbitScores,
     others: Vec<OrbitScores>,
 ) -> Starts {
-    let all: Vec<OrbitScores> = [first].into_iter().chain(others).collect();
-    for score in scores {
+    let all: Vec<&OrbitScores> = [first].into_iter().chain(&others).collect();
+    let of_paper = ["d_stsp", "d_stsp_paper", "d_h"];
+    for score in scores
+        .iter_mut()
+        .filter(|score| of_paper.contains(&score.id))
+    {
         // Where a start has no score it is the worst there is.
-        let values = all.iter().map(|orbit| orbit.value(score.id));
-        let Some(values) = values.collect::<Option<Vec<_>>>() else {
-            continue;
-        };
-        let mut values: Vec<f64> = values
-            .into_iter()
-            .map(|v| v.unwrap_or(f64::INFINITY))
-            .collect();
+        let value = |orbit: &&OrbitScores| orbit.value(score.id).unwrap_or(f64::INFINITY);
+        let mut values: Vec<f64> = all.iter().map(value).collect();
         let finite = |v: f64| v.is_finite().then_some(v);
         score.over_starts = Some(OverStarts {
             median: finite(median(&mut values)),

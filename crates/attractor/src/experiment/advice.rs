@@ -1,11 +1,12 @@
 //! What a user should know of settings: those that were given and change nothing, and those that may keep a training
 //! finite that diverged.
 
-use attractor_core::settings::{Setting, Settings};
+use attractor_core::settings::Dependence;
 
 use super::raw::{Given, Origin, Raw};
-use super::settings::{DEPENDENCES, Dependence, SETTINGS};
-use super::{Experiment, Resolved};
+use super::settings::{all_settings, dependences, settings_of};
+use super::{Experiment, MODEL, Resolved, Standardize};
+use crate::experiment::Job;
 
 impl Experiment {
     /// A sentence for every setting that the user, or a preset, gave and that has no effect with the others. Lines of files
@@ -13,26 +14,41 @@ impl Experiment {
     pub fn without_effect(&self, raw: &Raw) -> Vec<String> {
         let idle = |dependence: &&Dependence| !(dependence.acts)(self.settings.get(dependence.on));
         let sentence = |dependence: &Dependence| {
-            let mut given = raw.given.iter().rev();
-            let given = given.find(|given| given.name == dependence.name)?;
+            let given = last(raw, dependence.name)?;
             is_of_user(given).then(|| self.has_no_effect(dependence, given))
         };
-        let idle = DEPENDENCES.iter().filter(idle);
-        idle.filter_map(sentence)
+        let idle = dependences(self.method).filter(idle);
+        self.of_other_methods(raw)
+            .chain(idle.filter_map(sentence))
             .chain(self.never_judged(raw))
             .collect()
     }
 
+    /// A sentence for every setting that only other methods have.
+    fn of_other_methods<'a>(&'a self, raw: &'a Raw) -> impl Iterator<Item = String> + 'a {
+        let own = settings_of(self.method);
+        let is_own = move |name: &str| own.iter().any(|setting| setting.name == name);
+        let others = all_settings().into_iter().map(|setting| setting.name);
+        let others = others.filter(move |name| *name != MODEL.name && !is_own(name));
+        others.filter_map(|name| {
+            let given = last(raw, name).filter(|given| is_of_user(given))?;
+            let model = self.method.entry.id;
+            Some(format!(
+                "--{name}{} has no effect with model {model}",
+                given.origin
+            ))
+        })
+    }
+
     /// A sentence where parameters are to be chosen, and training ends before any are judged.
     fn never_judged(&self, raw: &Raw) -> Option<String> {
-        let (epochs, every) = (
-            self.settings.integer("epochs"),
-            self.settings.integer("best-every"),
-        );
-        let mut given = raw.given.iter().rev();
-        let given = given.find(|given| given.name == "best-by")?;
-        let chooses = self.settings.choice("best-by") != "none" && is_of_user(given);
-        (chooses && epochs < every).then(|| {
+        let set = &self.settings;
+        let given = last(raw, "best-by").filter(|given| is_of_user(given))?;
+        if !set.has("best-by") || !set.has("epochs") || set.choice("best-by") == "none" {
+            return None;
+        }
+        let (epochs, every) = (set.integer("epochs"), set.integer("best-every"));
+        (epochs < every).then(|| {
             format!(
                 "--best-by{} has no effect in {epochs} epochs: the first are judged after {every} (--best-every)",
                 given.origin
@@ -50,10 +66,17 @@ impl Experiment {
     }
 }
 
+/// What was given last for a setting.
+fn last<'a>(raw: &'a Raw, name: &str) -> Option<&'a Given> {
+    raw.given.iter().rev().find(|given| given.name == name)
+}
+
 /// Whether a user asked for it, by itself or by a preset, and it is not just a line in the file of another run.
 fn is_of_user(given: &Given) -> bool {
-    let default = |setting: &Setting| setting.check(&given.text) == Ok(setting.default_value());
-    let mut list = SETTINGS.iter();
+    let default = |setting: &attractor_core::settings::Setting| {
+        setting.check(&given.text) == Ok(setting.default_value())
+    };
+    let mut list = all_settings().into_iter();
     match given.origin {
         Origin::File { .. } => !list.any(|s| s.name == given.name && default(s)),
         Origin::Preset(_) | Origin::Set | Origin::Flag => true,
@@ -61,39 +84,20 @@ fn is_of_user(given: &Given) -> bool {
 }
 
 impl Resolved {
-    /// What may keep training finite, given what was set.
+    /// What may keep training finite, given what was set; settings as flags in backticks.
     pub fn against_divergence(&self) -> String {
-        let identity = self.data.scaling.sd.iter().all(|&sd| sd == 1.0);
-        let settings = remedies(self.experiment.settings()).join(", ");
-        match self.experiment.settings().choice("standardize") {
-            "off" if identity => {
+        let Job::Train(training) = &self.job else {
+            return "standardise the data".to_string();
+        };
+        let settings = training.trainer.against_divergence().join(", ");
+        let is_unscaled = self.data.scaling.sd.iter().all(|&sd| sd == 1.0);
+        match self.experiment.preparation().standardize {
+            Standardize::Off if is_unscaled => {
                 format!("leave `--standardize off` out; then one of these may help: {settings}")
             }
             _ => format!("one of these may help: {settings}"),
         }
     }
-}
-
-/// Changes of settings against divergence that are still open.
-fn remedies(set: &Settings) -> Vec<&'static str> {
-    let forcing = match set.choice("forcing") {
-        "gtf" => (set.real("alpha") < 1.0).then_some("a higher `--alpha`"),
-        "agtf" => (set.real("decay") < 1.0).then_some("a higher `--decay`"),
-        "stf" => (set.integer("interval") > 1).then_some("a smaller `--interval`"),
-        _ => Some("`--forcing agtf`"),
-    };
-    let clipping = match set.real("clip-norm") {
-        0.0 => "`--clip-norm 10`",
-        _ => "a smaller `--clip-norm`",
-    };
-    let all = [
-        Some("a lower `--lr`"),
-        forcing,
-        (set.integer("window") > 1).then_some("a shorter `--window`"),
-        Some(clipping),
-        (set.integer("retries") == 0).then_some("`--retries 3`"),
-    ];
-    all.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -182,23 +186,5 @@ mod tests {
             told(&file),
             ["--interval (line 2 of a.toml) has no effect with forcing agtf"]
         );
-    }
-
-    #[test]
-    fn remedies_are_those_that_are_left() {
-        let of = |given: &[(&str, &str)]| {
-            let experiment = Experiment::check(&raw(given)).unwrap();
-            remedies(experiment.settings()).join(", ")
-        };
-        assert_eq!(
-            of(&[]),
-            "a lower `--lr`, a higher `--alpha`, a shorter `--window`, `--clip-norm 10`, `--retries 3`"
-        );
-        assert_eq!(
-            of(&[("forcing", "agtf"), ("retries", "2"), ("clip-norm", "5")]),
-            "a lower `--lr`, a higher `--decay`, a shorter `--window`, a smaller `--clip-norm`"
-        );
-        assert!(!of(&[("alpha", "1")]).contains("alpha"));
-        assert!(of(&[("forcing", "none")]).contains("`--forcing agtf`"));
     }
 }

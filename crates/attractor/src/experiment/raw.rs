@@ -5,10 +5,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use attractor_core::settings::{Setting, nearest};
+use attractor_core::settings::nearest;
 
 use super::ExperimentError;
-use super::settings::{PRESETS, SETTINGS};
+use super::settings::PRESETS;
 
 /// Settings as written, in the order in which they are applied.
 #[derive(Debug, Clone, Default)]
@@ -93,9 +93,4 @@ impl Raw {
         let path = path.to_path_buf();
         self.push(name, text, Origin::File { path, line });
     }
-}
-
-/// The list, as the checking of settings takes it.
-pub(super) fn list() -> Vec<&'static Setting> {
-    SETTINGS.iter().collect()
 }

@@ -1,175 +1,32 @@
-//! The one list of training settings, and the presets that override some of their defaults. Flags, files, keywords
-//! of the library, help and `explain train` are loops over it.
+//! The settings of a fit: those of every method, the method's own, and those of the loop where it is trained; and the presets that
+//! override some of their defaults. Flags, files, keywords, help and `explain` are loops over these lists.
 
 use std::collections::BTreeMap;
 
-use attractor_core::forcing::alpha::Estimator;
-use attractor_core::map::{MODELS, ModelInfo};
-use attractor_core::settings::{AUTO, Domain, Setting, Value};
+use attractor_core::method::{self, METHODS, Method, methods};
+use attractor_core::settings::{Dependence, Domain, Setting, Value, depends};
 
-/// The names of all models.
-static MODEL_IDS: [&str; MODELS.len()] = {
-    let mut ids = [""; MODELS.len()];
+/// The names of the methods that come with the library.
+static METHOD_IDS: [&str; METHODS.len()] = {
+    let mut ids = [""; METHODS.len()];
     let mut i = 0;
     while i < ids.len() {
-        ids[i] = MODELS[i].entry.id;
+        ids[i] = METHODS[i].entry.id;
         i += 1;
     }
     ids
 };
 
-/// The names of all estimators of alpha.
-static ESTIMATORS: [&str; Estimator::ALL.len()] = {
-    let mut names = [""; Estimator::ALL.len()];
-    let mut i = 0;
-    while i < names.len() {
-        names[i] = Estimator::ALL[i].name();
-        i += 1;
-    }
-    names
-};
+/// Which method. It is looked up in the list of methods, so that its domain is only what comes with the library.
+pub static MODEL: Setting = setting(
+    "model",
+    METHODS[0].entry.id,
+    Domain::Choice(&METHOD_IDS),
+    "The model, and with it the method that fits it",
+);
 
-/// Every setting of training, in the order in which they are printed.
-pub static SETTINGS: &[Setting] = &[
-    setting(
-        "model",
-        "clipped-shallow-plrnn",
-        Domain::Choice(&MODEL_IDS),
-        "The map that is trained",
-    ),
-    setting(
-        "latent",
-        AUTO,
-        Domain::Auto { low: 1, high: 4096 },
-        "Latent states M; auto takes the number of channels up to 20, else 16",
-    ),
-    setting(
-        "hidden",
-        "50",
-        up_to(1, 65_536),
-        "Hidden units L, or bases of a dendritic model",
-    ),
-    setting(
-        "observation",
-        "linear",
-        Domain::Choice(&["identity", "linear", "linear-bias"]),
-        "How channels are seen: x = the first states, B z, or B z + b",
-    ),
-    setting(
-        "observation-start",
-        "well-conditioned",
-        Domain::Choice(&["well-conditioned", "random"]),
-        "Where B starts",
-    ),
-    setting(
-        "forcing",
-        "gtf",
-        Domain::Choice(&["gtf", "agtf", "stf", "none"]),
-        "Teacher forcing: generalized (alpha), adaptive (alpha-estimator), sparse (interval), or none",
-    ),
-    setting(
-        "alpha",
-        "0.15",
-        Domain::FRACTION,
-        "Strength of generalized forcing",
-    ),
-    setting(
-        "alpha-start",
-        "1",
-        Domain::FRACTION,
-        "First strength of adaptive forcing",
-    ),
-    setting(
-        "alpha-estimator",
-        "arithmetic-mean",
-        Domain::Choice(&ESTIMATORS),
-        "How adaptive forcing finds the norm of Jacobians that alpha follows",
-    ),
-    setting(
-        "decay",
-        "0.999",
-        Domain::FRACTION,
-        "How much of alpha stays when adaptive forcing lowers it",
-    ),
-    setting(
-        "every",
-        "5",
-        up_to(1, 1_000_000),
-        "Updates between estimates of adaptive forcing",
-    ),
-    setting(
-        "interval",
-        AUTO,
-        Domain::Auto {
-            low: 1,
-            high: 1_000_000_000,
-        },
-        "Steps between sparse forcings; auto takes the predictability time ln 2/λ of the data's first channel",
-    ),
-    setting(
-        "forcing-gradient",
-        "detached",
-        Domain::Choice(&["detached", "full"]),
-        "Whether teacher signals are differentiated",
-    ),
-    setting(
-        "window",
-        "200",
-        up_to(1, 1_000_000_000),
-        "Predicted steps of a training window",
-    ),
-    setting("batch", "16", up_to(1, 65_536), "Windows an update"),
-    setting("epochs", "5000", up_to(1, 1_000_000_000), "Epochs"),
-    setting(
-        "batches-per-epoch",
-        "50",
-        up_to(1, 1_000_000),
-        "Updates an epoch",
-    ),
-    setting("lr", "1e-3", RATE, "First learning rate"),
-    setting("lr-end", "1e-6", RATE, "Last learning rate"),
-    setting(
-        "latent-penalty",
-        "1e-5",
-        Domain::NON_NEGATIVE,
-        "Weight of the penalty on the map's parameters",
-    ),
-    setting(
-        "condition-penalty",
-        "0",
-        Domain::NON_NEGATIVE,
-        "Weight of the penalty on the condition number of B",
-    ),
-    setting(
-        "manifold-penalty",
-        "0",
-        Domain::NON_NEGATIVE,
-        "Weight of the manifold-attractor penalty",
-    ),
-    setting(
-        "manifold-share",
-        "0.5",
-        Domain::FRACTION,
-        "Share of the latent states that it acts on",
-    ),
-    setting(
-        "clip-norm",
-        "0",
-        Domain::NON_NEGATIVE,
-        "Largest norm of a gradient; 0 for any",
-    ),
-    setting(
-        "largest-a",
-        "0",
-        Domain::FRACTION,
-        "Largest |A|, to which A is cut after every update: below 1 no orbit of a clipped model can diverge; 0 for any",
-    ),
-    setting(
-        "noise",
-        "0",
-        Domain::NON_NEGATIVE,
-        "Standard deviation of the noise added to every window",
-    ),
+/// Of every method: what is done to the data, and what has no effect on the result.
+static OF_ALL: &[Setting] = &[
     setting(
         "smooth",
         "0",
@@ -183,13 +40,7 @@ pub static SETTINGS: &[Setting] = &[
         "standardize",
         "auto",
         Domain::Choice(&["auto", "on", "off"]),
-        "Scale channels to mean 0 and spread 1; auto does where one is far from it",
-    ),
-    setting(
-        "least-observed",
-        "0.5",
-        Domain::FRACTION,
-        "Share of its values that a window needs; others are left out",
+        "Scale channels to mean 0 and spread 1, as the training part has them; auto does where one is far from it",
     ),
     setting(
         "held-out",
@@ -198,58 +49,7 @@ pub static SETTINGS: &[Setting] = &[
             low: 0.0,
             high: 0.9,
         },
-        "Share at the end of every trajectory that is not trained on",
-    ),
-    setting(
-        "average",
-        "0",
-        Domain::Real {
-            low: 0.0,
-            high: 0.999_999,
-        },
-        "How much of the average of the parameters stays at an update; the model is the average; 0 for none",
-    ),
-    setting(
-        "best-by",
-        "none",
-        Domain::Choice(&["none", "d_stsp", "d_h", "both", "pe", "auto"]),
-        "Keep the parameters with the lowest score on held-out data, on training data if none are held out; `both` is d_stsp × d_h, and `auto` too, where the data have them; `none` keeps the last ones, as the paper does",
-    ),
-    setting(
-        "best-every",
-        "100",
-        up_to(1, 1_000_000_000),
-        "Epochs between evaluations for best-by",
-    ),
-    setting(
-        "best-starts",
-        "4",
-        up_to(1, 1000),
-        "Orbits from how many rows of the data best-by takes the mean score of, the first among them",
-    ),
-    setting(
-        "best-spread",
-        "as-trained",
-        Domain::Choice(&["as-trained", "matched"]),
-        "Whether B, before best-by judges, is stretched so that free orbits vary as the data do; on noisy recordings `matched` brings the attractor nearer and makes forecasts worse",
-    ),
-    setting(
-        "checkpoint-every",
-        "100",
-        up_to(1, 1_000_000_000),
-        "Epochs between checkpoints",
-    ),
-    setting(
-        "retries",
-        "0",
-        up_to(0, 1000),
-        "How often a training that diverges goes back to its last checkpoint",
-    ),
-    setting(
-        "on-divergence",
-        "halve-lr",
-        Domain::Choice(&["halve-lr", "raise-alpha"]),
-        "What changes when it goes back",
+        "Share at the end of every trajectory that is kept for scoring: neither trained on nor chosen by",
     ),
     setting(
         "seed",
@@ -274,64 +74,88 @@ pub static SETTINGS: &[Setting] = &[
     ),
 ];
 
-/// That a setting acts only where another has certain values.
-#[derive(Debug)]
-pub(super) struct Dependence {
-    /// The setting.
-    pub(super) name: &'static str,
-    /// The other one.
-    pub(super) on: &'static str,
-    /// Whether it acts with this value of the other.
-    pub(super) acts: fn(Value) -> bool,
-    /// What takes its place, by value of the other.
-    pub(super) instead: &'static [(&'static str, &'static str)],
-}
-
-/// Every setting that does not always act.
-pub(super) static DEPENDENCES: &[Dependence] = &[
-    depends("hidden", "model", has_hidden),
-    depends("observation-start", "observation", is_not_identity),
-    Dependence {
-        instead: &[("agtf", "it starts at --alpha-start")],
-        ..depends("alpha", "forcing", |v| v == Value::Choice("gtf"))
-    },
-    depends("alpha-start", "forcing", is_adaptive),
-    depends("alpha-estimator", "forcing", is_adaptive),
-    depends("decay", "forcing", is_adaptive),
-    depends("every", "forcing", is_adaptive),
-    depends("interval", "forcing", |v| v == Value::Choice("stf")),
-    depends("forcing-gradient", "forcing", |v| {
-        v != Value::Choice("none")
-    }),
-    depends("condition-penalty", "observation", is_not_identity),
-    depends("manifold-share", "manifold-penalty", |v| {
-        v != Value::Real(0.0)
-    }),
-    depends("best-every", "best-by", |v| v != Value::Choice("none")),
-    depends("best-starts", "best-by", judges_orbits),
-    depends("best-spread", "best-by", judges_orbits),
-    depends("best-spread", "observation", is_not_identity),
-    depends("on-divergence", "retries", |v| v != Value::Integer(0)),
+/// Of every method that is trained: which parameters are kept, and what is stored on the way.
+static OF_LOOP: &[Setting] = &[
+    setting(
+        "best-by",
+        "none",
+        Domain::Choice(&["none", "d_stsp", "d_h", "both", "pe", "auto"]),
+        "Keep the parameters with the lowest score on the training rows, or on those that `select` keeps from training; `both` is d_stsp × d_h, and `auto` too, where the data have them; `none` keeps the last ones, as the paper does",
+    ),
+    setting(
+        "best-every",
+        "100",
+        up_to(1, 1_000_000_000),
+        "Epochs between evaluations for best-by",
+    ),
+    setting(
+        "best-starts",
+        "4",
+        up_to(1, 1000),
+        "Number of starting rows over which best-by averages the score, the first row among them",
+    ),
+    setting(
+        "select",
+        "0",
+        Domain::Real {
+            low: 0.0,
+            high: 0.9,
+        },
+        "Share at the end of the training part of every trajectory that is not trained on and that best-by judges by; 0 judges by the training rows",
+    ),
+    setting(
+        "checkpoint-every",
+        "100",
+        up_to(1, 1_000_000_000),
+        "Epochs between checkpoints",
+    ),
+    setting(
+        "retries",
+        "0",
+        up_to(0, 1000),
+        "How often a training that diverges goes back to its last checkpoint",
+    ),
 ];
 
-fn is_adaptive(forcing: Value) -> bool {
-    forcing == Value::Choice("agtf")
+/// Settings of the loop that do not always act.
+static DEPENDENCES: &[Dependence] = &[
+    depends("best-every", "best-by", chooses),
+    depends("select", "best-by", chooses),
+    depends("best-starts", "best-by", |best_by| {
+        chooses(best_by) && best_by != Value::Choice("pe")
+    }),
+];
+
+fn chooses(best_by: Value) -> bool {
+    best_by != Value::Choice("none")
 }
 
-fn judges_orbits(best_by: Value) -> bool {
-    !["none", "pe"].map(Value::Choice).contains(&best_by)
+/// The settings of a method, in the order in which they are printed; `model`, which names it, is not among them.
+pub fn settings_of(method: &Method) -> Vec<&'static Setting> {
+    let of_loop = if method.is_trained() { OF_LOOP } else { &[] };
+    let own = method.entry.settings.iter();
+    own.chain(of_loop).chain(OF_ALL).collect()
 }
 
-fn is_not_identity(observation: Value) -> bool {
-    observation != Value::Choice("identity")
+/// Every setting of every method, each name once, `model` first.
+pub fn all_settings() -> Vec<&'static Setting> {
+    let mut all = vec![&MODEL];
+    for setting in methods().into_iter().flat_map(settings_of) {
+        if all.iter().all(|known| known.name != setting.name) {
+            all.push(setting);
+        }
+    }
+    all
 }
 
-fn has_hidden(model: Value) -> bool {
-    let of_name = |info: &&&ModelInfo| model == Value::Choice(info.entry.id);
-    MODELS
-        .iter()
-        .find(of_name)
-        .is_some_and(|info| info.hidden.is_some())
+/// The dependences of a method's settings.
+pub(super) fn dependences(method: &Method) -> impl Iterator<Item = &'static Dependence> {
+    let of_loop = if method.is_trained() {
+        DEPENDENCES
+    } else {
+        &[]
+    };
+    method.dependences.iter().chain(of_loop)
 }
 
 /// Values for several settings under one name.
@@ -375,57 +199,8 @@ pub static PRESETS: &[Preset] = &[
     },
 ];
 
-/// Learning rates. With at most one, a step is no longer than the gradients are large, so that finite gradients
-/// give finite parameters.
-const RATE: Domain = Domain::Real {
-    low: 1e-12,
-    high: 1.0,
-};
-
 const fn up_to(low: u64, high: u64) -> Domain {
     Domain::Integer { low, high }
-}
-
-/// Settings by name, as texts.
-pub(crate) type Texts = BTreeMap<String, String>;
-
-/// Whether a setting acts with given values of the others; what is not among them has no say.
-pub(crate) fn acts(name: &str, settings: &Texts) -> bool {
-    let decide = DEPENDENCES.iter().filter(|d| d.name == name);
-    let acts = |d: &Dependence| {
-        let on = SETTINGS.iter().find(|setting| setting.name == d.on)?;
-        let value = on.check(settings.get(d.on)?).ok()?;
-        Some((d.acts)(value))
-    };
-    decide.filter_map(acts).all(|acts| acts)
-}
-
-/// The settings that act: two experiments with the same train the same.
-pub(crate) fn acting(settings: &Texts) -> Texts {
-    let acting = settings.iter().filter(|(name, _)| acts(name, settings));
-    acting
-        .map(|(name, text)| (name.clone(), text.clone()))
-        .collect()
-}
-
-/// The first setting, but for the number of threads, that has other values in two experiments and acts in one of them.
-/// What one of them does not have, because there was no such setting then, has had no effect.
-pub(crate) fn difference(a: &Texts, b: &Texts) -> Option<&'static str> {
-    let differs = |name: &&str| match (a.get(*name), b.get(*name)) {
-        (Some(one), Some(other)) => one != other && (acts(name, a) || acts(name, b)),
-        _ => false,
-    };
-    let names = SETTINGS.iter().map(|setting| setting.name);
-    names.filter(|name| *name != "threads").find(differs)
-}
-
-const fn depends(name: &'static str, on: &'static str, acts: fn(Value) -> bool) -> Dependence {
-    Dependence {
-        name,
-        on,
-        acts,
-        instead: &[],
-    }
 }
 
 const fn setting(
@@ -442,6 +217,70 @@ const fn setting(
     }
 }
 
+/// Settings by name, as texts.
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// The method of settings as texts; the default one if they do not say, or name one that is not known here.
+fn method_of(settings: &Texts) -> &'static Method {
+    let named = settings.get(MODEL.name).map(|name| method::find(name));
+    named.and_then(Result::ok).unwrap_or_else(method::default)
+}
+
+/// Whether a setting acts with given values of the others; what is not among them has no say.
+pub(crate) fn acts(name: &str, settings: &Texts) -> bool {
+    Acting::of(settings).acts(name)
+}
+
+/// The settings that act: two experiments with the same train the same.
+pub(crate) fn acting(settings: &Texts) -> Texts {
+    let of = Acting::of(settings);
+    let acting = settings.iter().filter(|(name, _)| of.acts(name));
+    acting
+        .map(|(name, text)| (name.clone(), text.clone()))
+        .collect()
+}
+
+/// Which of given settings act.
+struct Acting<'a> {
+    settings: &'a Texts,
+    list: Vec<&'static Setting>,
+    dependences: Vec<&'static Dependence>,
+}
+
+impl Acting<'_> {
+    fn of(settings: &Texts) -> Acting<'_> {
+        let method = method_of(settings);
+        Acting {
+            settings,
+            list: settings_of(method),
+            dependences: dependences(method).collect(),
+        }
+    }
+
+    fn acts(&self, name: &str) -> bool {
+        let known = self.list.iter().any(|setting| setting.name == name);
+        let decide = self.dependences.iter().filter(|d| d.name == name);
+        let acts = |d: &&Dependence| {
+            let on = self.list.iter().find(|setting| setting.name == d.on)?;
+            let value = on.check(self.settings.get(d.on)?).ok()?;
+            Some((d.acts)(value))
+        };
+        name == MODEL.name || known && decide.filter_map(acts).all(|acts| acts)
+    }
+}
+
+/// The first setting, but for the number of threads, that has other values in two experiments and acts in one of them.
+/// What one of them does not have, because there was no such setting then, has had no effect.
+pub(crate) fn difference(a: &Texts, b: &Texts) -> Option<&'static str> {
+    let (of_a, of_b) = (Acting::of(a), Acting::of(b));
+    let differs = |name: &&str| match (a.get(*name), b.get(*name)) {
+        (Some(one), Some(other)) => one != other && (of_a.acts(name) || of_b.acts(name)),
+        _ => false,
+    };
+    let names = all_settings().into_iter().map(|setting| setting.name);
+    names.filter(|name| *name != "threads").find(differs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,33 +288,34 @@ mod tests {
 
     #[test]
     fn defaults_lie_in_their_domains_and_names_are_unique() {
-        for (i, setting) in SETTINGS.iter().enumerate() {
-            setting.default_value();
-            assert!(SETTINGS[..i].iter().all(|other| other.name != setting.name));
-            assert!(!setting.about.ends_with('.'), "{}", setting.name);
+        for method in METHODS {
+            let list = settings_of(method);
+            for (i, setting) in list.iter().enumerate() {
+                setting.default_value();
+                assert!(list[..i].iter().all(|other| other.name != setting.name));
+                assert!(!setting.about.ends_with('.'), "{}", setting.name);
+            }
         }
     }
 
     #[test]
     fn what_settings_depend_on_is_in_the_list_and_changes_whether_they_act() {
-        let named = |name: &str| {
-            SETTINGS
-                .iter()
-                .find(|setting| setting.name == name)
-                .unwrap()
-        };
-        for dependence in DEPENDENCES {
-            named(dependence.name);
-            let on = named(dependence.on);
-            let values: Vec<&str> = match on.domain {
-                Domain::Choice(words) => words.to_vec(),
-                _ => vec!["0", "1"],
-            };
-            let acts = |text: &&&str| (dependence.acts)(on.check(text).unwrap());
-            let some = values.iter().filter(acts).count();
-            assert!(some > 0 && some < values.len(), "{}", dependence.name);
-            for (word, _) in dependence.instead {
-                assert!(values.contains(word) && !acts(&word), "{}", dependence.name);
+        for method in METHODS {
+            let list = settings_of(method);
+            let named = |name: &str| list.iter().find(|setting| setting.name == name).unwrap();
+            for dependence in dependences(method) {
+                named(dependence.name);
+                let on = named(dependence.on);
+                let values: Vec<&str> = match on.domain {
+                    Domain::Choice(words) => words.to_vec(),
+                    _ => vec!["0", "1"],
+                };
+                let acts = |text: &&&str| (dependence.acts)(on.check(text).unwrap());
+                let some = values.iter().filter(acts).count();
+                assert!(some > 0 && some < values.len(), "{}", dependence.name);
+                for (word, _) in dependence.instead {
+                    assert!(values.contains(word) && !acts(&word), "{}", dependence.name);
+                }
             }
         }
     }
@@ -486,22 +326,15 @@ mod tests {
         assert!(acts("interval", &with("stf")) && !acts("interval", &with("gtf")));
         assert!(acts("alpha", &with("gtf")) && !acts("alpha", &with("agtf")));
         assert!(acts("seed", &with("none")) && acts("interval", &BTreeMap::new()));
+        let plrnn = BTreeMap::from([("model".to_string(), "plrnn".to_string())]);
+        assert!(!acts("hidden", &plrnn) && acts("latent", &plrnn) && acts("model", &plrnn));
     }
 
     #[test]
     fn presets_set_what_there_is() {
-        let list: Vec<&Setting> = SETTINGS.iter().collect();
+        let list = settings_of(method::default());
         for preset in PRESETS {
             Settings::resolve(&list, preset.set.iter().copied()).unwrap();
         }
-    }
-
-    #[test]
-    fn every_model_can_be_chosen() {
-        assert!(
-            MODELS
-                .iter()
-                .all(|info| SETTINGS[0].check(info.entry.id).is_ok())
-        );
     }
 }

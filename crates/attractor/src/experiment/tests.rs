@@ -60,11 +60,13 @@ fn sizes_follow_from_the_data() {
     let experiment = check(&[("window", "5", Origin::Flag)]).unwrap();
     let latent = |channels| {
         let resolved = experiment.resolve(&series(20, channels)).unwrap();
-        assert_eq!(
-            resolved.architecture.dims.latent,
-            resolved.experiment.settings().integer("latent")
-        );
-        resolved.architecture.dims.latent
+        let Job::Train(training) = &resolved.job else {
+            panic!("it is trained");
+        };
+        let theta = training.trainer.start().theta;
+        let dim = training.trainer.dynamics(&theta).sizes().dim;
+        assert_eq!(dim, resolved.experiment.settings().integer("latent"));
+        dim
     };
     assert_eq!((latent(3), latent(20), latent(21)), (3, 20, 16));
 }
@@ -104,7 +106,10 @@ fn data_that_do_not_fit_are_refused() {
         ("observation", "identity", Origin::Flag),
     ]);
     let small = small.unwrap().resolve(&series(300, 3)).err().unwrap();
-    assert!(matches!(small, ExperimentError::Architecture(_)));
+    assert!(matches!(
+        small,
+        ExperimentError::Fit(FitError::Architecture(_))
+    ));
     let mut x = vec![0.5; 600];
     x[5] = -1e20;
     x[7] = 1e30;
@@ -133,7 +138,10 @@ fn data_that_do_not_fit_are_refused() {
         ("window", "100", Origin::Flag),
     ]);
     let greedy = greedy.unwrap().resolve(&series(300, 2)).err().unwrap();
-    assert!(matches!(greedy, ExperimentError::Memory { gib: 3200.. }));
+    assert!(matches!(
+        greedy,
+        ExperimentError::Fit(FitError::Memory { gib: 3200.. })
+    ));
 }
 
 #[test]

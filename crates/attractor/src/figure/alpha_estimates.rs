@@ -30,7 +30,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let (mut charts, mut tables, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     for run in &request.runs()? {
         run.refuse_shorter(WINDOW + 1)?;
-        let gradients = Gradients::new(&run.reconstruction, Some(&run.data), request.threads)?;
+        let gradients = Gradients::of(&run.reconstruction, Some(&run.data), request.threads);
+        let gradients = gradients.ok_or_else(|| run.not_forced())?;
         let found = gradients.alphas();
         let found = found.expect("data of at least a window have some");
         let bound = found.rows[0][ESTIMATORS.len()];

@@ -33,7 +33,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
         if let Some(step) = diverged {
             notes.push(format!("the orbit of {name} diverges at step {step}: its Jacobians up to there are compared"));
         }
-        let gradients = Gradients::new(&run.reconstruction, None, request.threads)?;
+        let gradients = Gradients::of(&run.reconstruction, None, request.threads);
+        let gradients = gradients.ok_or_else(|| run.not_forced())?;
         let found = gradients.commutators(&orbit);
         let table = found.ok_or_else(|| FigureError::NoOrbit { name: name.clone() })?;
         numbers.push((

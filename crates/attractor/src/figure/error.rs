@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use attractor_core::inspect::count;
+use attractor_core::text::count;
 
 /// Why there is no figure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +72,12 @@ pub enum FigureError {
         /// The run.
         name: String,
     },
+    /// A figure about teacher forcing of a model that was fitted in another way.
+    #[error("`{name}` was not trained under teacher forcing, which this figure is about")]
+    NotForced {
+        /// The run.
+        name: String,
+    },
     /// A model without the two parameters.
     #[error(
         "`{name}` has no matrix W1 or W with entries (1, 2) and (2, 1), over which the loss is drawn"
@@ -126,6 +132,9 @@ impl FigureError {
             },
             FigureError::UnknownChannel { .. } => {
                 Some("`--show` takes names, or numbers from 1, with commas between".to_string())
+            }
+            FigureError::NotForced { .. } => {
+                Some("leave it out; `attractor list models` says which models are trained under teacher forcing".to_string())
             }
             FigureError::NoOrbit { .. } => {
                 Some("start from other data with `--data FILE`, or train it again".to_string())

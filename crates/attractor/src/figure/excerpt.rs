@@ -1,6 +1,7 @@
 //! An excerpt of the true data, and what models make of it: free orbits from its first row,  x̂_1 = x_1 seen through the model,
 //! x̂_t = G(F^{t−1}(z_1)).
 
+use attractor_core::dynamics::Stretch;
 use attractor_core::measure::Rows;
 use attractor_core::measure::evaluate::has_diverged;
 use attractor_core::series::{Series, Step};
@@ -9,7 +10,6 @@ use super::subject::Subject;
 use super::{FigureError, Request};
 use crate::anatomy::Table;
 use crate::chart::Axis;
-use crate::generate;
 use crate::{Error, model_file::Reconstruction};
 
 /// Rows of the true data.
@@ -77,14 +77,15 @@ impl Request {
 
     /// The first rows of the longest stretch of a run's data.
     pub(super) fn excerpt(&self, run: &Subject, usual: usize) -> Result<Excerpt, Error> {
-        let whole = generate::longest_stretch(&run.reconstruction, &run.data, 1)?;
-        let found = whole.as_ref().map_or(0, Series::total_len);
-        let needed = self.steps.unwrap_or(2);
-        let Some(whole) = whole.filter(|_| found >= needed) else {
+        let series = run.data.series();
+        let (trajectory, whole) = series.longest_whole();
+        let (needed, found) = (self.steps.unwrap_or(2), whole.len());
+        if found < needed {
             return Err(FigureError::TooShort { needed, found }.into());
-        };
+        }
         let rows = self.steps.unwrap_or(usual.min(found));
-        let cut = whole.with(vec![whole.slice(0, 0..rows)])?;
+        let rows = whole.start..whole.start + rows;
+        let cut = series.with(vec![series.slice(trajectory, rows)])?;
         Ok(Excerpt::new(cut, &run.reconstruction))
     }
 
@@ -214,11 +215,17 @@ impl Compared {
 
 impl Orbit {
     fn of(run: &Subject, excerpt: &Excerpt) -> Orbit {
-        let model = &run.reconstruction.model;
-        let trajectory = &excerpt.scaled.trajectories()[0];
-        let first = &trajectory.x[..excerpt.dim()];
-        let mut scaled = model.orbit(first, &trajectory.s, excerpt.len());
-        let n = excerpt.dim();
+        let dynamics = &run.reconstruction.dynamics;
+        let (n, stretch) = (excerpt.dim(), Stretch::longest(&excerpt.scaled));
+        let taken = dynamics.memory().rows().min(stretch.len());
+        let shown = taken - 1 + dynamics.lead();
+        let mut z = vec![0.0; dynamics.sizes().state];
+        dynamics.infer(stretch.slice(0..taken), &mut z);
+        let inputs = stretch.inputs_of(taken - 1..stretch.len());
+        let orbit = dynamics.orbit(&z, inputs, stretch.len().saturating_sub(shown));
+        // Rows that the state is inferred from are the data's.
+        let given = stretch.rows().values()[..shown.min(stretch.len()) * n].iter();
+        let mut scaled: Vec<f64> = given.copied().chain(orbit).collect();
         if let Some(i) = scaled.iter().position(|v| !v.is_finite()) {
             scaled[i / n * n..].fill(f64::NAN);
         }

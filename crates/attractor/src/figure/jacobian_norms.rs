@@ -28,7 +28,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let runs = request.runs()?;
     for run in &runs {
         run.refuse_shorter(WINDOW + 1)?;
-        let gradients = Gradients::new(&run.reconstruction, Some(&run.data), request.threads)?;
+        let gradients = Gradients::of(&run.reconstruction, Some(&run.data), request.threads);
+        let gradients = gradients.ok_or_else(|| run.not_forced())?;
         let table = gradients.norms();
         let table = table.expect("data of at least a window have some");
         let slopes = ALPHAS.iter().enumerate().map(|(i, alpha)| {

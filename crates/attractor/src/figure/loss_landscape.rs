@@ -29,7 +29,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     for run in &runs {
         let name = &run.name;
         run.refuse_shorter(WINDOW + 1)?;
-        let gradients = Gradients::new(&run.reconstruction, Some(&run.data), request.threads)?;
+        let gradients = Gradients::of(&run.reconstruction, Some(&run.data), request.threads);
+        let gradients = gradients.ok_or_else(|| run.not_forced())?;
         let table = gradients.landscape();
         let table = table.ok_or_else(|| FigureError::NoLandscape { name: name.clone() })?;
         for (i, alpha) in SURFACES.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! How neighbours in a recording part, in delay vectors of several dimensions, with the lines whose slope is the largest Lyapunov
 //! exponent (Hess et al. 2023, Fig. S9):  S(k) = ⟨ln d(t, k)⟩ ≈ S(0) + λ k Δt.
 
-use attractor_core::inspect::figure;
+use attractor_core::text::figure;
 
 use super::excerpt::time_label;
 use super::{Figure, Kind, Request, Takes};

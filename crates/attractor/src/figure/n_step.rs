@@ -1,6 +1,8 @@
 //! Predictions some steps ahead beside the truth, a panel a run and channel:  x̂_{t+n|t} = G(F^n(z_t)), z_t from x_t, drawn at
 //! t + n (Hess et al. 2023, Fig. S13).
 
+use attractor_core::dynamics::Stretch;
+
 use super::excerpt::{Excerpt, in_units_of_data};
 use super::subject::Subject;
 use super::{Figure, FigureError, Kind, Request, TWO_COLUMNS, Takes};
@@ -106,14 +108,21 @@ fn chart(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
 
 /// Row t + n is what the model makes of row t after n steps; the first n rows are missing.
 fn predictions(run: &Subject, excerpt: &Excerpt, ahead: usize) -> Vec<f64> {
-    let model = &run.reconstruction.model;
-    let trajectory = &excerpt.scaled.trajectories()[0];
-    let (n, k) = (excerpt.dim(), excerpt.scaled.dim_input());
-    let mut scaled = vec![f64::NAN; ahead * n];
-    for t in 0..excerpt.len() - ahead {
-        let (x, s) = (&trajectory.x[t * n..][..n], &trajectory.s[t * k..]);
-        let orbit = model.orbit(x, s, ahead + 1);
-        scaled.extend_from_slice(&orbit[ahead * n..]);
+    let dynamics = &run.reconstruction.dynamics;
+    let (n, stretch) = (excerpt.dim(), Stretch::longest(&excerpt.scaled));
+    let first = dynamics.memory().rows() - 1;
+    let mut scaled = vec![f64::NAN; stretch.len() * n];
+    let starts: Vec<usize> = (first..stretch.len() - ahead).collect();
+    let mut forecasts = dynamics.forecasts(stretch);
+    let width = forecasts.width();
+    for starts in starts.chunks(width) {
+        forecasts.start(starts);
+        let seen = forecasts.advance(ahead, 1);
+        for (branch, &t) in starts.iter().enumerate() {
+            let x_hat = seen.iter().skip(branch).step_by(width);
+            let row = &mut scaled[(t + ahead) * n..][..n];
+            row.iter_mut().zip(x_hat).for_each(|(to, &x)| *to = x);
+        }
     }
     in_units_of_data(&scaled, &run.reconstruction)
 }

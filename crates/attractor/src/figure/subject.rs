@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use attractor_core::series::Series;
-
 use super::{FigureError, Request};
-use crate::generate;
 use crate::model_file::Reconstruction;
-use crate::run::Run;
+use crate::run::Folder;
+use crate::seen::Seen;
 use crate::{Error, format};
 
 /// A run.
@@ -16,19 +14,28 @@ pub(super) struct Subject {
     pub(super) name: String,
     /// The model.
     pub(super) reconstruction: Reconstruction,
-    /// Its data.
-    pub(super) data: Series,
+    /// Its data, as the model sees them.
+    pub(super) data: Seen,
 }
 
 impl Subject {
     /// Refuses data whose longest stretch without a gap or a missing value has fewer rows.
     pub(super) fn refuse_shorter(&self, needed: usize) -> Result<(), Error> {
-        let longest = generate::longest_stretch(&self.reconstruction, &self.data, 1)?;
-        let found = longest.map_or(0, |series| series.total_len());
-        match found < needed {
-            true => Err(FigureError::TooShort { needed, found }.into()),
-            false => Ok(()),
+        let found = self.data.longest().len();
+        if found < needed {
+            return Err(FigureError::TooShort { needed, found }.into());
         }
+        Ok(())
+    }
+}
+
+impl Subject {
+    /// Why a figure about teacher forcing cannot be drawn.
+    pub(super) fn not_forced(&self) -> Error {
+        FigureError::NotForced {
+            name: self.name.clone(),
+        }
+        .into()
     }
 }
 
@@ -37,7 +44,7 @@ impl Request {
     pub(super) fn runs(&self) -> Result<Vec<Subject>, Error> {
         let names = self.names();
         let open = |(path, name): (&PathBuf, String)| {
-            let reconstruction = Run::open(path)?.reconstruction;
+            let reconstruction = Folder::new(path).model()?;
             let data = self.data_of(path, &reconstruction)?;
             Ok(Subject {
                 name,
@@ -53,9 +60,9 @@ impl Request {
         let names = self.names();
         let mut runs: Vec<Subject> = Vec::new();
         for (path, name) in self.subjects.iter().zip(names) {
-            let reconstruction = Run::open(path)?.reconstruction;
-            let data = match (&self.data, runs.first()) {
-                (None, Some(first)) => first.data.clone(),
+            let reconstruction = Folder::new(path).model()?;
+            let data = match (&self.data, self.subjects.first()) {
+                (None, Some(first)) => self.data_of(first, &reconstruction)?,
                 _ => self.data_of(path, &reconstruction)?,
             };
             runs.push(Subject {
@@ -67,14 +74,15 @@ impl Request {
         Ok(runs)
     }
 
-    fn data_of(&self, run: &Path, reconstruction: &Reconstruction) -> Result<Series, Error> {
-        match &self.data {
-            Some(path) => reconstruction.prepared(format::read(path, &self.reading)?),
-            None => Run::training_data(run).ok_or_else(|| {
-                let path = run.to_path_buf();
-                FigureError::NoData { path }.into()
-            }),
+    fn data_of(&self, run: &Path, reconstruction: &Reconstruction) -> Result<Seen, Error> {
+        if let Some(path) = &self.data {
+            return reconstruction.see(&format::read(path, &self.reading)?);
         }
+        let parts = Folder::new(run).parts().ok_or_else(|| {
+            let path = run.to_path_buf();
+            Error::Figure(FigureError::NoData { path })
+        })?;
+        Ok(reconstruction.see_prepared(&parts.training)?)
     }
 
     /// The labels; without them the ends of the paths, as long as they must be to differ.

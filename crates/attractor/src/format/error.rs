@@ -6,8 +6,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use attractor_core::inspect::count;
 use attractor_core::series::SeriesError;
+use attractor_core::text::count;
 
 use super::Moment;
 use attractor_core::prepare::ResampleError;

@@ -5,20 +5,22 @@
 //! | `channels`, `inputs` | JSON, `[{"name": "x", "unit": "mV"}, …]` |
 //! | `step` | JSON, `{"dt": 0.01, "unit": "s"}` |
 //! | `scaling` | JSON, `{"mean": […], "sd": […]}`: the model sees (x − mean)/sd |
-//! | `start` | JSON, the first row of the training data |
+//! | `start` | JSON, the first rows of the training data, as many as a state is inferred from; one row as a plain list |
 //! | `prepare` | steps that data pass before, with `;` between |
 //! | `chosen` | which parameters of the training these are, such as `last` |
 
 use std::collections::{BTreeMap, HashMap};
 
-use attractor_core::model::Architecture;
+use attractor_core::dynamics::Sizes;
 use attractor_core::series::{Channel, Scaling, Step};
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::ModelFault;
 use crate::pipeline::Pipeline;
 
-/// What is known of the data that a model was trained on.
+/// What is known of the data that a model was fitted to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     /// The channels.
@@ -29,24 +31,31 @@ pub struct Card {
     pub step: Step,
     /// How data are scaled before the model sees them.
     pub scaling: Scaling,
-    /// The first row of the training data, unscaled.
-    pub start: Option<Vec<f64>>,
+    /// Rows at the start of the training data, unscaled, as many as a state is inferred from; none if they are not known.
+    pub start: Vec<Vec<f64>>,
     /// Which parameters of the training these are, in words.
     pub chosen: Option<String>,
     /// What is done to a recording before it is scaled.
     pub prepare: Pipeline,
 }
 
+/// One row, or several.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Start {
+    One(Vec<f64>),
+    Several(Vec<Vec<f64>>),
+}
+
 impl Card {
     /// What is assumed of a model that came without: numbered channels, step 1, no scaling.
-    pub fn blank(architecture: &Architecture) -> Card {
-        let dim_obs = architecture.observation.dim_obs;
+    pub fn blank(sizes: Sizes) -> Card {
         Card {
-            channels: Channel::numbered("x", dim_obs),
-            inputs: Channel::numbered("s", architecture.dims.inputs),
+            channels: Channel::numbered("x", sizes.channels),
+            inputs: Channel::numbered("s", sizes.inputs),
             step: Step::default(),
-            scaling: Scaling::identity(dim_obs),
-            start: None,
+            scaling: Scaling::identity(sizes.channels),
+            start: Vec::new(),
             chosen: None,
             prepare: Pipeline::default(),
         }
@@ -54,24 +63,16 @@ impl Card {
 
     /// The texts.
     pub(super) fn to_texts(&self) -> BTreeMap<&'static str, String> {
-        let channels = |list: &[Channel]| {
-            let one = |c: &Channel| json!({ "name": c.name, "unit": c.unit });
-            Value::Array(list.iter().map(one).collect()).to_string()
-        };
         let mut texts = BTreeMap::from([
-            ("channels", channels(&self.channels)),
-            ("inputs", channels(&self.inputs)),
-            (
-                "step",
-                json!({ "dt": self.step.dt, "unit": self.step.unit }).to_string(),
-            ),
-            (
-                "scaling",
-                json!({ "mean": self.scaling.mean, "sd": self.scaling.sd }).to_string(),
-            ),
+            ("channels", json!(self.channels).to_string()),
+            ("inputs", json!(self.inputs).to_string()),
+            ("step", json!(self.step).to_string()),
+            ("scaling", json!(self.scaling).to_string()),
         ]);
-        if let Some(start) = &self.start {
-            texts.insert("start", json!(start).to_string());
+        match self.start.as_slice() {
+            [] => {}
+            [row] => drop(texts.insert("start", json!(row).to_string())),
+            rows => drop(texts.insert("start", json!(rows).to_string())),
         }
         if let Some(chosen) = &self.chosen {
             texts.insert("chosen", chosen.clone());
@@ -85,29 +86,33 @@ impl Card {
     /// The card of a file; what it does not say stays blank.
     pub(super) fn from_texts(
         texts: &HashMap<String, String>,
-        architecture: &Architecture,
+        sizes: Sizes,
     ) -> Result<Card, ModelFault> {
-        let blank = Card::blank(architecture);
-        let (n, k) = (blank.channels.len(), blank.inputs.len());
+        let blank = Card::blank(sizes);
+        let (n, k) = (sizes.channels, sizes.inputs);
+        let named = |count: usize| format!("{count} times {{\"name\": a text, \"unit\": a text}}");
+        let of = |count: usize| move |list: &Vec<Channel>| list.len() == count;
         let card = Card {
-            channels: entry(texts, "channels", &named(n), |v| channels(v, n))?
-                .unwrap_or(blank.channels),
-            inputs: entry(texts, "inputs", &named(k), |v| channels(v, k))?.unwrap_or(blank.inputs),
+            channels: entry(texts, "channels", &named(n), of(n))?.unwrap_or(blank.channels),
+            inputs: entry(texts, "inputs", &named(k), of(k))?.unwrap_or(blank.inputs),
             step: entry(
                 texts,
                 "step",
                 "{\"dt\": a number above 0, \"unit\": a text}",
-                step,
+                |step: &Step| step.dt > 0.0,
             )?
             .unwrap_or(blank.step),
             scaling: entry(
                 texts,
                 "scaling",
                 &format!("{{\"mean\": {n} numbers, \"sd\": {n} numbers above 0}}"),
-                |v| scaling(v, n),
+                |scaling: &Scaling| {
+                    let lengths = (scaling.mean.len(), scaling.sd.len());
+                    lengths == (n, n) && scaling.sd.iter().all(|&sd| sd > 0.0)
+                },
             )?
             .unwrap_or(blank.scaling),
-            start: entry(texts, "start", &format!("{n} numbers"), |v| numbers(v, n))?,
+            start: start(texts, n)?,
             chosen: texts.get("chosen").cloned(),
             prepare: pipeline(texts.get("prepare"))?,
         };
@@ -140,56 +145,34 @@ fn pipeline(text: Option<&String>) -> Result<Pipeline, ModelFault> {
     })
 }
 
-/// The value under a key, if there is one.
-fn entry<T>(
+/// Rows of n numbers.
+fn start(texts: &HashMap<String, String>, n: usize) -> Result<Vec<Vec<f64>>, ModelFault> {
+    let fits = |start: &Start| match start {
+        Start::One(row) => row.len() == n,
+        Start::Several(rows) => !rows.is_empty() && rows.iter().all(|row| row.len() == n),
+    };
+    let expected = format!("{n} numbers, or rows of {n} numbers");
+    Ok(match entry(texts, "start", &expected, fits)? {
+        None => Vec::new(),
+        Some(Start::One(row)) => vec![row],
+        Some(Start::Several(rows)) => rows,
+    })
+}
+
+/// The value under a key, if there is one and it is sound.
+fn entry<T: DeserializeOwned>(
     texts: &HashMap<String, String>,
     key: &'static str,
     expected: &str,
-    understand: impl FnOnce(&Value) -> Option<T>,
+    is_sound: impl FnOnce(&T) -> bool,
 ) -> Result<Option<T>, ModelFault> {
     let Some(text) = texts.get(key) else {
         return Ok(None);
     };
-    let value = serde_json::from_str(text).ok();
-    match value.as_ref().and_then(understand) {
-        Some(understood) => Ok(Some(understood)),
-        None => Err(ModelFault::Metadata {
-            key,
-            expected: format!("JSON of {expected}"),
-        }),
-    }
-}
-
-fn named(count: usize) -> String {
-    format!("{count} times {{\"name\": a text, \"unit\": a text}}")
-}
-
-fn channels(value: &Value, count: usize) -> Option<Vec<Channel>> {
-    let one = |v: &Value| {
-        Some(Channel {
-            name: v.get("name")?.as_str()?.to_string(),
-            unit: v.get("unit")?.as_str()?.to_string(),
-        })
+    let value = serde_json::from_str(text).ok().filter(is_sound);
+    let fault = || ModelFault::Metadata {
+        key,
+        expected: format!("JSON of {expected}"),
     };
-    let list = value.as_array().filter(|list| list.len() == count)?;
-    list.iter().map(one).collect()
-}
-
-fn step(value: &Value) -> Option<Step> {
-    let dt = value.get("dt")?.as_f64().filter(|&dt| dt > 0.0)?;
-    let unit = value.get("unit")?.as_str()?.to_string();
-    Some(Step { dt, unit })
-}
-
-fn scaling(value: &Value, count: usize) -> Option<Scaling> {
-    let mean = numbers(value.get("mean")?, count)?;
-    let sd = numbers(value.get("sd")?, count)?;
-    sd.iter()
-        .all(|&sd| sd > 0.0)
-        .then_some(Scaling { mean, sd })
-}
-
-fn numbers(value: &Value, count: usize) -> Option<Vec<f64>> {
-    let list = value.as_array().filter(|list| list.len() == count)?;
-    list.iter().map(Value::as_f64).collect()
+    value.map(Some).ok_or_else(fault)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use attractor_core::model::ArchitectureError;
+use attractor_core::method::LoadError;
 
 /// A model file that cannot be read, and why.
 #[derive(Debug, thiserror::Error)]
@@ -42,40 +42,6 @@ pub enum ModelFault {
         /// The most similar known name.
         near: Option<&'static str>,
     },
-    /// A tensor of the model is not there.
-    #[error("tensor `{name}` is missing")]
-    MissingTensor {
-        /// The tensor.
-        name: &'static str,
-    },
-    /// A tensor is none of the model's.
-    #[error("tensor `{name}` is unknown")]
-    UnknownTensor {
-        /// The tensor.
-        name: String,
-        /// The model's tensors.
-        known: Vec<&'static str>,
-    },
-    /// A tensor has another shape than the others ask for.
-    #[error("tensor `{name}` must have shape {expected:?}, found {found:?}")]
-    Shape {
-        /// The tensor.
-        name: &'static str,
-        /// The shape that fits the other tensors.
-        expected: Vec<usize>,
-        /// The shape found.
-        found: Vec<usize>,
-    },
-    /// A tensor has too few or too many axes.
-    #[error("tensor `{name}` must have {expected} axes, found {found}")]
-    Axes {
-        /// The tensor.
-        name: &'static str,
-        /// The number that fits.
-        expected: usize,
-        /// The number found.
-        found: usize,
-    },
     /// A tensor holds no floating-point numbers that we read.
     #[error("tensor `{name}` must hold F32 or F64, found {found}")]
     Dtype {
@@ -84,17 +50,9 @@ pub enum ModelFault {
         /// The type found.
         found: String,
     },
-    /// A number is not finite.
-    #[error("tensor `{name}` is not finite at entry {entry}")]
-    NotFinite {
-        /// The tensor.
-        name: &'static str,
-        /// The entry, from 0, row by row.
-        entry: usize,
-    },
-    /// The sizes do not fit together.
+    /// The tensors make no model.
     #[error(transparent)]
-    Architecture(#[from] ArchitectureError),
+    Load(#[from] LoadError),
     /// A text of the metadata is not understood.
     #[error("metadata `{key}` must be {expected}")]
     Metadata {
@@ -121,9 +79,7 @@ impl ModelFileError {
             ModelFault::UnknownModel { .. } => {
                 Some("`attractor list models` prints all names".into())
             }
-            ModelFault::UnknownTensor { known, .. } => {
-                Some(format!("the model has {}", known.join(", ")))
-            }
+            ModelFault::Load(error) => error.hint(),
             _ => None,
         }
     }

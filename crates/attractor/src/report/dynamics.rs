@@ -1,11 +1,14 @@
 //! What the model does in the long run: exponents, fixed points, cycles and regions, from [`anatomy`](crate::anatomy).
 
 use attractor_core::analysis::cycles::{Cycle, Found};
+use attractor_core::analysis::lyapunov::Spectrum;
+use attractor_core::progress::Follow;
 use serde_json::{Value, json};
 
 use super::Request;
 use super::material::Material;
 use super::numbers::shortened;
+use crate::Error;
 use crate::anatomy::{self, Anatomy, dissect};
 use crate::model_file::Reconstruction;
 
@@ -17,7 +20,11 @@ const WORK: usize = 2_000_000_000;
 const MOST: usize = 24;
 
 /// The part of the document; null with a reason if the model cannot be taken apart.
-pub(super) fn dissected(material: &Material, request: &Request) -> Value {
+pub(super) fn dissected(
+    material: &Material,
+    request: &Request,
+    follow: &mut dyn Follow,
+) -> Result<Value, Error> {
     let reconstruction = &material.reconstruction;
     let asked = anatomy::Request {
         cycles: request.cycles,
@@ -26,22 +33,22 @@ pub(super) fn dissected(material: &Material, request: &Request) -> Value {
         threads: request.threads,
         seed: 0,
     };
-    let data = material.truth.as_ref().ok().map(|truth| &truth.stretch);
-    match dissect(reconstruction, data, &asked) {
-        Ok(anatomy) => shortened(document(&anatomy, reconstruction)),
-        Err(error) => json!({ "why": error.to_string() }),
+    let data = material.truth.as_ref().ok().map(|truth| &truth.seen);
+    match dissect(reconstruction, data, &asked, follow) {
+        Ok(anatomy) => Ok(shortened(document(&anatomy, reconstruction))),
+        Err(Error::Stopped(stopped)) => Err(stopped.into()),
+        Err(error) => Ok(json!({ "why": error.to_string() })),
     }
 }
 
-/// Steps of the orbit: each costs M² (M + U) multiplications for the Jacobian and the tangents.
+/// Steps of the orbit: each costs M² (M + |θ|/M) multiplications for the Jacobian and the tangents.
 fn steps(reconstruction: &Reconstruction) -> usize {
-    let dims = reconstruction.model.architecture().dims;
-    let cost = dims.latent * dims.latent * (dims.latent + dims.hidden);
+    let sizes = reconstruction.dynamics.sizes();
+    let cost = sizes.state * (sizes.state * sizes.state + sizes.parameters / 2);
     (WORK / cost.max(1)).clamp(1000, STEPS)
 }
 
 fn document(anatomy: &Anatomy, reconstruction: &Reconstruction) -> Value {
-    let whole = anatomy::to_json(anatomy, reconstruction);
     let periodic = anatomy.periodic.iter().enumerate();
     let periodic = periodic.map(|(i, found)| {
         json!({
@@ -53,10 +60,10 @@ fn document(anatomy: &Anatomy, reconstruction: &Reconstruction) -> Value {
         })
     });
     json!({
-        "steps": whole["orbit"]["steps"],
+        "steps": anatomy.orbit.len() / reconstruction.dynamics.sizes().state,
         "diverged_at": anatomy.diverged_at,
-        "lyapunov": whole["lyapunov"],
-        "kaplan_yorke": whole["kaplan_yorke"],
+        "lyapunov": anatomy.exponents(&reconstruction.card.step),
+        "kaplan_yorke": anatomy.lyapunov.as_ref().map(Spectrum::kaplan_yorke),
         "periodic": periodic.collect::<Vec<_>>(),
         "regions": anatomy.regions.as_ref().map(|regions| json!({
             "visited": regions.itinerary.regions.len(),

@@ -7,16 +7,17 @@ mod folder;
 use std::path::Path;
 
 use attractor_core::inspect::{Options, inspect};
+use attractor_core::settings::Setting;
 use serde_json::{Value, json};
 
 use super::numbers::shortened;
 use super::signals::Signals;
 use super::{FILE, Request};
 use crate::Error;
-use crate::experiment::{SETTINGS, quoted};
+use crate::experiment::{quoted, settings_of};
 use crate::inspection;
 use crate::model_file::Reconstruction;
-use crate::run::Run;
+use crate::run::Folder;
 
 pub(super) use data::Truth;
 pub(super) use folder::Told;
@@ -42,7 +43,7 @@ pub(super) struct Material {
 impl Material {
     /// Opens a run, and its data unless others are given.
     pub(super) fn gather(request: &Request) -> Result<Material, Error> {
-        let reconstruction = Run::open(&request.run)?.reconstruction;
+        let reconstruction = Folder::new(&request.run).model()?;
         let folder = folder::of(&request.run);
         let told = folder.as_deref().and_then(Told::read);
         let truth = match &request.data {
@@ -104,7 +105,7 @@ impl Material {
         let Some(experiment) = self.told.as_ref().and_then(|told| told.experiment.as_ref()) else {
             return Value::Null;
         };
-        let row = |setting: &attractor_core::settings::Setting| {
+        let row = |setting: &Setting| {
             let value = experiment.settings().get(setting.name);
             json!({
                 "name": setting.name,
@@ -113,7 +114,8 @@ impl Material {
                 "usual": value == setting.default_value(),
             })
         };
-        SETTINGS.iter().map(row).collect()
+        let list = settings_of(experiment.method()).into_iter();
+        list.map(row).collect()
     }
 
     /// How to come to the same again.
@@ -138,7 +140,7 @@ impl Material {
             "report": page,
             "experiment": told.map(|told| &told.text),
             "trained_by": told.and_then(Told::version),
-            "seed": told.and_then(|told| Some(told.experiment.as_ref()?.settings().integer("seed"))),
+            "seed": told.and_then(|told| Some(told.experiment.as_ref()?.seed())),
         })
     }
 }

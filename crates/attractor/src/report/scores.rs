@@ -2,38 +2,46 @@
 //! of the data that the run remembers.
 
 use attractor_core::measure::{Better, MEASURES, MeasureInfo};
+use attractor_core::progress::Follow;
 use serde_json::{Value, json};
 
 use super::Request;
 use super::material::Material;
 use super::numbers::shortened;
-use crate::evaluation::{self, Cache, evaluate};
-use crate::run::Run;
+use crate::Error;
+use crate::evaluation::{self, Cache, EvaluationError, Origin, evaluate};
 
 /// The part of the document: where scores are from, then one row a measure; `why` if there are none.
-pub(super) fn judged(material: &Material, request: &Request) -> Value {
+pub(super) fn judged(
+    material: &Material,
+    request: &Request,
+    follow: &mut dyn Follow,
+) -> Result<Value, Error> {
     let stored = &material.scored["evaluation"];
     if request.data.is_none() && stored.is_object() {
-        return shortened(rows(
-            stored,
-            "the test data of the study that the run is part of",
-        ));
+        let from = "the test data of the study that the run is part of";
+        return Ok(shortened(rows(stored, from)));
     }
     let truth = match &material.truth {
         Ok(truth) => truth,
-        Err(why) => return json!({ "why": why }),
+        Err(why) => return Ok(json!({ "why": why })),
     };
     let folder = request.run.is_dir().then_some(request.run.as_path());
     let asked = evaluation::Request {
         system: request.system.clone(),
         other_starts: 7,
-        trained_on: Run::training_data(&request.run),
         ..evaluation::Request::default()
     };
+    let model = &material.reconstruction;
+    let origin = Origin::of(model, &request.run);
     let cache = Cache::of_user(folder);
-    match evaluate(&material.reconstruction, &truth.recording, &asked, &cache) {
-        Ok(evaluation) => shortened(rows(&evaluation.to_json(), truth.role.words())),
-        Err(error) => json!({ "why": error.to_string() }),
+    match evaluate(model, &truth.seen, &origin, &asked, &cache, follow) {
+        Ok(evaluation) => {
+            let document = json!(evaluation.document());
+            Ok(shortened(rows(&document, truth.role.words())))
+        }
+        Err(EvaluationError::Stopped(stopped)) => Err(stopped.into()),
+        Err(error) => Ok(json!({ "why": error.to_string() })),
     }
 }
 

@@ -7,17 +7,18 @@
 
 mod curves;
 
-use attractor_core::inspect::count;
+use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::linalg;
 use attractor_core::measure::Rows;
 use attractor_core::measure::valid_time::THRESHOLD;
-use attractor_core::series::Series;
+use attractor_core::text::count;
 use serde_json::{Value, json};
 
 use super::material::{Material, Truth};
 use super::numbers::{list, rounded};
 use crate::generate;
-use crate::model_file::{Card, Reconstruction};
+use crate::model_file::Reconstruction;
+use crate::seen::Seen;
 
 /// Rows that spectra and histograms are made of.
 const LONGEST: usize = 20_000;
@@ -56,16 +57,18 @@ impl Signals {
         let truth = material.truth.as_ref().ok();
         let reconstruction = &material.reconstruction;
         let dim = reconstruction.card.channels.len();
-        let rows = truth.map_or(ALONE, |truth| truth.stretch.total_len().min(LONGEST));
+        let rows = truth.map_or(ALONE, |truth| truth.seen.longest().len().min(LONGEST));
         let driven = !reconstruction.card.inputs.is_empty();
         let transient = if driven { 0 } else { rows / 4 };
-        let stretch = truth.map(|truth| &truth.stretch);
-        let (orbit, diverged_at, why) = match free_orbit(reconstruction, stretch, rows + transient)
-        {
+        let seen = truth.map(|truth| &truth.seen);
+        let (orbit, diverged_at, why) = match free_orbit(reconstruction, seen, rows + transient) {
             Ok((orbit, diverged_at)) => (orbit, diverged_at, None),
             Err(why) => (Vec::new(), None, Some(why)),
         };
-        let values = |truth: &Truth| truth.stretch.trajectories()[0].x[..rows * dim].to_vec();
+        let values = |truth: &Truth| {
+            let whole = truth.seen.longest().rows().slice(0..rows);
+            reconstruction.card.unscaled(whole.values().to_vec())
+        };
         Signals {
             dim,
             truth: truth.map_or(Vec::new(), values),
@@ -113,7 +116,7 @@ impl Signals {
             "truth": cut(&self.truth),
             "generated": cut(settled),
             "rows": {
-                "truth": material.truth.as_ref().map_or(0, |truth| truth.stretch.total_len()),
+                "truth": material.truth.as_ref().map_or(0, |truth| truth.seen.longest().len()),
                 "generated": settled.len() / dim,
             },
             "transient": self.transient,
@@ -153,27 +156,41 @@ impl Signals {
     }
 }
 
-/// An orbit of at most so many rows in the units of the data, and where it leaves all bounds.
+/// An orbit of at most so many rows in the units of the data, and where it leaves all bounds. It begins with the first row of the
+/// longest stretch of the data; rows that the model infers its state from are the data's.
 fn free_orbit(
     reconstruction: &Reconstruction,
-    data: Option<&Series>,
+    data: Option<&Seen>,
     rows: usize,
 ) -> Result<(Vec<f64>, Option<usize>), String> {
-    let (x, _) = generate::start(reconstruction, data).map_err(|error| error.to_string())?;
-    let inputs = generate::inputs(reconstruction, data).map_err(|error| error.to_string())?;
-    let mut orbit = reconstruction.model.orbit(&x, &inputs, rows);
+    let Reconstruction { dynamics, card, .. } = reconstruction;
+    let n = card.channels.len();
+    let mut orbit = match data {
+        Some(data) => from_data(dynamics.as_ref(), data.longest(), rows),
+        None => {
+            let start = generate::departure(reconstruction, None);
+            let start = start.map_err(|error| error.to_string())?;
+            let inputs = generate::inputs(reconstruction, None, start.row);
+            let inputs = inputs.map_err(|error| error.to_string())?;
+            dynamics.orbit(&start.z, &inputs, rows)
+        }
+    };
     let is_far = |row: &[f64]| !row.iter().all(|v| v.abs() < BOUND);
-    let diverged_at = orbit.chunks_exact(x.len()).position(is_far);
-    orbit.truncate(diverged_at.unwrap_or(rows) * x.len());
-    unscale(&mut orbit, &reconstruction.card);
-    Ok((orbit, diverged_at))
+    let diverged_at = orbit.chunks_exact(n).position(is_far);
+    orbit.truncate(diverged_at.unwrap_or(rows) * n);
+    Ok((card.unscaled(orbit), diverged_at))
 }
 
-fn unscale(rows: &mut [f64], card: &Card) {
-    let (mean, sd) = (&card.scaling.mean, &card.scaling.sd);
-    for row in rows.chunks_exact_mut(mean.len()) {
-        (0..row.len()).for_each(|i| row[i] = row[i] * sd[i] + mean[i]);
-    }
+/// The rows that a state is inferred from, and the orbit behind them.
+fn from_data(dynamics: &dyn Dynamics, data: Stretch<'_>, rows: usize) -> Vec<f64> {
+    let taken = dynamics.memory().rows().min(data.len());
+    let shown = (taken - 1 + dynamics.lead()).min(rows);
+    let mut z = vec![0.0; dynamics.sizes().state];
+    dynamics.infer(data.slice(0..taken), &mut z);
+    let inputs = data.inputs_of(taken - 1..data.len());
+    let orbit = dynamics.orbit(&z, inputs, rows - shown);
+    let given = &data.rows().values()[..shown * data.rows().dim()];
+    [given, &orbit].concat()
 }
 
 /// Steps for which e ≤ ε, e² = 1/N Σ (x̂ − x)²/σ²; a channel that does not vary counts in its own units.

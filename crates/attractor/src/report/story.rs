@@ -1,14 +1,13 @@
 //! What was asked and what came out, in plain words made from settings and scores; and what to cite.
 
-use attractor_core::inspect::{count, figure};
 use attractor_core::measure::MEASURES;
-use attractor_core::settings::Settings;
+use attractor_core::text::{count, figure, grouped};
 use serde_json::Value;
 
 use super::material::Material;
 use crate::model_file::Reconstruction;
 use crate::references::{self, METHODS, PAPER, TOOL};
-use crate::run::{LAST_CHOSEN, Trained};
+use crate::run::LAST_CHOSEN;
 
 /// Two paragraphs: the question, then the answer.
 pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
@@ -32,58 +31,35 @@ pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
 
 /// Which model was trained on what, and how.
 fn asked(material: &Material) -> String {
-    let architecture = material.reconstruction.model.architecture();
-    let dims = architecture.dims;
-    let hidden = match architecture.info.hidden {
-        None => String::new(),
-        Some(_) if architecture.info.entry.id.contains("dendritic") => {
-            format!(" of {} each", count(dims.hidden, "base"))
-        }
-        Some(_) => format!(" and {}", count(dims.hidden, "hidden unit")),
-    };
+    let Reconstruction {
+        dynamics, method, ..
+    } = &material.reconstruction;
+    let sizes = dynamics.sizes();
     let model = format!(
-        "{} with {}{hidden} ({} parameters)",
-        architecture.info.entry.id,
-        count(dims.latent, "latent state"),
-        grouped(material.reconstruction.model.theta().len()),
+        "{} with {} ({} parameters)",
+        method.entry.id,
+        dynamics.describe(),
+        grouped(sizes.parameters),
     );
     let told = material.told.as_ref();
     let Some(experiment) = told.and_then(|told| told.experiment.as_ref()) else {
         return format!("This is a {model}; how it was trained is not known.");
     };
-    let settings = experiment.settings();
     let data = told.and_then(|told| told.file());
     format!(
-        "A {model} was trained on {}{} by {}, for {} epochs of {}, with seed {}.",
-        count(architecture.observation.dim_obs, "channel"),
+        "A {model} was trained on {}{} {}, with seed {}.",
+        count(sizes.channels, "channel"),
         data.map_or(String::new(), |file| format!(" of {file}")),
-        forcing(settings),
-        grouped(settings.integer("epochs")),
-        count(settings.integer("batches-per-epoch"), "batch").replace("batchs", "batches"),
-        settings.integer("seed"),
+        (method.story)(experiment.settings()),
+        experiment.seed(),
     )
-}
-
-fn forcing(settings: &Settings) -> String {
-    match settings.choice("forcing") {
-        "gtf" => format!(
-            "generalised teacher forcing (α = {})",
-            figure(settings.real("alpha"))
-        ),
-        "agtf" => "adaptive generalised teacher forcing (α from Jacobians)".into(),
-        "stf" => match settings.integer_unless_auto("interval") {
-            Some(steps) => format!("sparse teacher forcing, every {}", count(steps, "step")),
-            None => "sparse teacher forcing, at intervals of the predictability time".into(),
-        },
-        _ => "gradient descent without teacher forcing".into(),
-    }
 }
 
 /// How training ended; none if nothing says so.
 fn ended(outcome: &Value) -> Option<String> {
     let word = outcome["outcome"].as_str()?;
     let updates = grouped(outcome["update"].as_u64()? as usize);
-    if word == Trained::DIVERGED {
+    if word == "diverged" {
         return Some(format!("Training diverged at update {updates}."));
     }
     let loss = outcome["loss"].as_f64();
@@ -96,15 +72,22 @@ fn ended(outcome: &Value) -> Option<String> {
 /// Which parameters of the training the model has; none where they are those at its end, or nobody knows.
 fn kept(chosen: Option<&str>, outcome: &Value) -> Option<String> {
     let Some(chosen) = chosen.filter(|chosen| *chosen != LAST_CHOSEN) else {
-        let diverged = outcome["outcome"] == Trained::DIVERGED;
+        let diverged = outcome["outcome"] == "diverged";
         return diverged.then(|| "The model is its last finite state.".to_string());
     };
-    let short = |word: &str| match word.parse::<f64>() {
-        Ok(number) if word.contains('.') => figure(number),
-        _ => word.to_string(),
+    let short = |word: &str| {
+        let bare = word.trim_matches(['(', ')', ',']);
+        match bare.parse::<f64>() {
+            Ok(number) if bare.contains('.') => word.replace(bare, &figure(number)),
+            _ => word.to_string(),
+        }
     };
     let words: Vec<String> = chosen.split(' ').map(short).collect();
-    Some(format!("Its parameters are the {}.", words.join(" ")))
+    let words = words.join(" ");
+    Some(match words.strip_prefix("chosen ") {
+        Some(how) => format!("Its parameters were chosen {how}."),
+        None => format!("Its parameters are the {words}."),
+    })
 }
 
 /// The paper's scores, each with its floor and chance where they are known.
@@ -204,25 +187,12 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     ))
 }
 
-/// A whole number with commas between its thousands.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// The program, its paper, and what the model, the training, the analysis and the measures are from.
 pub(super) fn bibtex(reconstruction: &Reconstruction) -> String {
     let used = ["train", "analyze"];
     let methods = METHODS.iter().filter(|(verb, _)| used.contains(verb));
     let methods = methods.flat_map(|(_, keys)| keys.iter().copied());
-    let entry = &reconstruction.model.architecture().info.entry;
+    let entry = &reconstruction.method.entry;
     let of_model = entry.references.iter().copied();
     let of_measures = MEASURES
         .iter()
@@ -305,7 +275,7 @@ mod tests {
 
     #[test]
     fn parameters_are_told_where_they_are_not_the_last() {
-        let diverged = json!({ "outcome": Trained::DIVERGED });
+        let diverged = json!({ "outcome": "diverged" });
         assert_eq!(kept(None, &Value::Null), None);
         assert_eq!(kept(Some(LAST_CHOSEN), &Value::Null), None);
         let told = kept(Some(LAST_CHOSEN), &diverged).unwrap();
@@ -323,10 +293,11 @@ mod tests {
             let mut raw = Raw::default();
             raw.push("forcing", "stf", Origin::Flag);
             raw.push("interval", interval, Origin::Flag);
-            forcing(Experiment::check(&raw).unwrap().settings())
+            let experiment = Experiment::check(&raw).unwrap();
+            (experiment.method().story)(experiment.settings())
         };
-        assert_eq!(told("1"), "sparse teacher forcing, every 1 step");
-        assert_eq!(told("76"), "sparse teacher forcing, every 76 steps");
+        assert!(told("1").starts_with("by sparse teacher forcing, every 1 step,"));
+        assert!(told("76").starts_with("by sparse teacher forcing, every 76 steps,"));
         assert!(told("auto").contains("predictability time"));
     }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `theta`, `m`, `v`, `average` | parameters, the optimiser's moments, the average of the parameters |
 //! | `good.theta`, … | the same of the state to go back to, where a divergence may do so |
-//! | `history` | one row an epoch |
+//! | `history` | one row per epoch |
 //! | `best.theta` | the parameters that were best so far, where the best are kept |
 //!
 //! Positions in random streams and on the schedule follow from the number of updates. The metadata hold the numbers that
@@ -15,15 +15,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use attractor_core::NUMERICS;
+use attractor_core::dynamics::Values;
 use attractor_core::forcing::alpha::Norm;
 use attractor_core::optim::RAdam;
 use attractor_core::train::{Epoch, State};
 use safetensors::tensor::{Dtype, SafeTensors};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use crate::container::{self, Block, Fingerprint, Values};
+use crate::container::{self, Block};
+use crate::fingerprint::fingerprint;
 use crate::{Error, store};
 
 /// What a run continues from.
@@ -44,7 +45,7 @@ pub struct Checkpoint {
 }
 
 /// Training diverged and went back.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rollback {
     /// The update at which it diverged, from 0.
     pub diverged: u64,
@@ -76,6 +77,8 @@ pub(super) struct Origin {
     pub(super) data: String,
     /// Of the settings.
     pub(super) settings: String,
+    /// The version of the method's numbers.
+    pub(super) numerics: u32,
 }
 
 /// Numbers of a row of the history.
@@ -135,36 +138,32 @@ impl Checkpoint {
         let mut texts = BTreeMap::from([
             ("data", origin.data.clone()),
             ("settings", origin.settings.clone()),
-            ("numerics", NUMERICS.to_string()),
-            ("numbers", self.numbers().to_string()),
+            ("numerics", origin.numerics.to_string()),
+            ("numbers", self.numbers().to_text()),
         ]);
         let plain = container::to_bytes(&texts, &blocks);
         texts.insert("fingerprint", fingerprint(&plain));
         container::to_bytes(&texts, &blocks)
     }
 
-    fn numbers(&self) -> Value {
-        let of_state = |state: &State| {
-            json!({
-                "update": state.update,
-                "steps": state.radam.steps,
-                "alpha": state.alpha,
-                "rate_scale": state.rate_scale,
-            })
-        };
-        let rollbacks = self.rollbacks.iter().map(Rollback::to_json);
-        json!({
-            "state": of_state(&self.state),
-            "good": self.good.as_ref().map(of_state),
-            "rollbacks": rollbacks.collect::<Vec<_>>(),
-            "best": self.best.as_ref().map(|b| json!({ "score": b.score, "epoch": b.epoch, "averaged": b.averaged })),
-            "seconds": self.seconds,
-        })
+    fn numbers(&self) -> Numbers {
+        let best = self.best.as_ref().map(|best| BestNumbers {
+            averaged: best.averaged,
+            epoch: best.epoch,
+            score: best.score,
+        });
+        Numbers {
+            best,
+            good: self.good.as_ref().map(StateNumbers::of),
+            rollbacks: self.rollbacks.clone(),
+            seconds: self.seconds,
+            state: StateNumbers::of(&self.state),
+        }
     }
 
     fn from_bytes(bytes: &[u8], origin: &Origin) -> Result<Checkpoint, Fault> {
         let file = File::open(bytes).ok_or(Fault::Damaged)?;
-        if file.text("numerics") != Some(NUMERICS.to_string().as_str()) {
+        if file.text("numerics") != Some(origin.numerics.to_string().as_str()) {
             return Err(Fault::Numerics);
         }
         if file.text("data") != Some(&origin.data) {
@@ -182,24 +181,45 @@ impl Checkpoint {
     }
 }
 
-impl Rollback {
-    /// As in `outcome.json`.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "diverged": self.diverged,
-            "back_to": self.back_to,
-            "rate_scale": self.rate_scale,
-            "alpha": self.alpha,
-        })
-    }
+/// The numbers of a checkpoint that are not tensors.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Numbers {
+    best: Option<BestNumbers>,
+    good: Option<StateNumbers>,
+    rollbacks: Vec<Rollback>,
+    seconds: f64,
+    state: StateNumbers,
+}
 
-    fn from_json(value: &Value) -> Option<Rollback> {
-        Some(Rollback {
-            diverged: value["diverged"].as_u64()?,
-            back_to: value["back_to"].as_u64()?,
-            rate_scale: value["rate_scale"].as_f64()?,
-            alpha: value["alpha"].as_f64()?,
-        })
+impl Numbers {
+    fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("all keys are texts")
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct BestNumbers {
+    averaged: bool,
+    epoch: u64,
+    score: f64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct StateNumbers {
+    alpha: f64,
+    rate_scale: f64,
+    steps: u64,
+    update: u64,
+}
+
+impl StateNumbers {
+    fn of(state: &State) -> StateNumbers {
+        StateNumbers {
+            alpha: state.alpha,
+            rate_scale: state.rate_scale,
+            steps: state.radam.steps,
+            update: state.update,
+        }
     }
 }
 
@@ -210,12 +230,6 @@ enum Fault {
     Data,
     Settings,
     Numerics,
-}
-
-fn fingerprint(bytes: &[u8]) -> String {
-    let mut print = Fingerprint::new();
-    print.add(bytes);
-    print.text()
 }
 
 fn vector<'a>(name: &'a str, values: &'a [f32]) -> Block<'a> {
@@ -294,43 +308,42 @@ impl<'a> File<'a> {
     }
 
     fn checkpoint(&self) -> Option<Checkpoint> {
-        let numbers: Value = serde_json::from_str(self.text("numbers")?).ok()?;
-        let rollbacks = numbers["rollbacks"].as_array()?.iter();
-        let best = match &numbers["best"] {
-            Value::Null => None,
-            best => Some(Best {
+        let numbers: Numbers = serde_json::from_str(self.text("numbers")?).ok()?;
+        let best = match numbers.best {
+            None => None,
+            Some(best) => Some(Best {
                 theta: self.f32s("best.theta")?,
-                score: best["score"].as_f64()?,
-                epoch: best["epoch"].as_u64()?,
-                averaged: best["averaged"].as_bool()?,
+                score: best.score,
+                epoch: best.epoch,
+                averaged: best.averaged,
             }),
         };
-        let good = match &numbers["good"] {
-            Value::Null => None,
-            good => Some(self.state("good.", good)?),
+        let good = match numbers.good {
+            None => None,
+            Some(good) => Some(self.state("good.", good)?),
         };
         Some(Checkpoint {
-            state: self.state("", &numbers["state"])?,
+            state: self.state("", numbers.state)?,
             good,
             history: self.history()?,
-            rollbacks: rollbacks.map(Rollback::from_json).collect::<Option<_>>()?,
+            rollbacks: numbers.rollbacks,
             best,
-            seconds: numbers["seconds"].as_f64()?,
+            seconds: numbers.seconds,
         })
     }
 
-    fn state(&self, prefix: &str, numbers: &Value) -> Option<State> {
+    fn state(&self, prefix: &str, numbers: StateNumbers) -> Option<State> {
         let tensor = |name: &str| self.f32s(&format!("{prefix}{name}"));
         Some(State {
             theta: tensor("theta")?,
             radam: RAdam {
                 m: tensor("m")?,
                 v: tensor("v")?,
-                steps: numbers["steps"].as_u64()?,
+                steps: numbers.steps,
             },
-            update: numbers["update"].as_u64()?,
-            alpha: numbers["alpha"].as_f64()?,
-            rate_scale: numbers["rate_scale"].as_f64()?,
+            update: numbers.update,
+            alpha: numbers.alpha,
+            rate_scale: numbers.rate_scale,
             average: tensor("average")?,
         })
     }
@@ -406,6 +419,7 @@ mod tests {
         let origin = Origin {
             data: "a".into(),
             settings: "b".into(),
+            numerics: 7,
         };
         (checkpoint, origin)
     }

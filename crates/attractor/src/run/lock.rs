@@ -7,7 +7,7 @@ use std::path::Path;
 use super::RunError;
 use crate::Error;
 
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 
 /// Held while a run's folder is written.
 #[derive(Debug)]

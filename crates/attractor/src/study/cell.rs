@@ -7,8 +7,8 @@ use super::error::{Mistake, StudyError};
 use super::file::{Axis, Entry, StudyFile};
 use super::folder::RECORD;
 use crate::Error;
-use crate::container::Fingerprint;
 use crate::experiment::{Experiment, Origin, Raw};
+use crate::fingerprint::Fingerprint;
 use crate::table::paper;
 
 /// What is trained with every seed.
@@ -24,6 +24,8 @@ pub struct Cell {
     pub folder: String,
     /// Its settings, with the first seed there is.
     pub experiment: Experiment,
+    /// How many updates each of its runs has, once its experiment is settled.
+    pub updates: u64,
 }
 
 impl Cell {
@@ -135,7 +137,8 @@ fn cell(
     };
     let varied = combination.iter().map(|(axis, _)| axis.name.as_str());
     let settings = own.into_iter().chain(varied);
-    let settings = settings.map(|name| format!("{name}={}", experiment.settings().get(name)));
+    let texts = experiment.texts();
+    let settings = settings.filter_map(|name| Some(format!("{name}={}", texts.get(name)?)));
     let parts = entry
         .name
         .as_deref()
@@ -148,6 +151,7 @@ fn cell(
         paper: entry.paper.clone(),
         folder: folder(parts.collect()),
         experiment,
+        updates: 0,
     })
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use attractor_core::settings::SettingError;
 
-use crate::experiment::SETTINGS;
+use crate::experiment::all_settings;
 use crate::store::unreadable;
 
 /// Why a study cannot be done.
@@ -291,21 +291,6 @@ fn not_in(folders: &[PathBuf]) -> String {
     }
 }
 
-/// A hint to someone who types flags, for someone who writes a file: `--window 50` is `window = 50` there.
-fn with_keys(hint: &str) -> String {
-    let key = |(i, part): (usize, &str)| match part.strip_prefix("--") {
-        // Every second part stands between backticks.
-        Some(flag) if i % 2 == 1 => match flag.split_once(' ') {
-            Some((name, value)) if value.parse::<f64>().is_ok() => format!("{name} = {value}"),
-            Some((name, word)) => format!("{name} = {word:?}"),
-            None => flag.to_string(),
-        },
-        _ => part.to_string(),
-    };
-    let parts: Vec<String> = hint.split('`').enumerate().map(key).collect();
-    parts.join("`")
-}
-
 fn did_you_mean(near: &str) -> String {
     format!("did you mean `{near}`?")
 }
@@ -319,13 +304,15 @@ impl Mistake {
             } => Some(did_you_mean(near)),
             // A setting of training belongs into its table.
             Mistake::UnknownKey { key, table: "", .. }
-                if SETTINGS.iter().any(|setting| setting.name == key) =>
+                if all_settings().iter().any(|setting| setting.name == key) =>
             {
                 Some(format!(
                     "settings of all runs stand in [settings]: `{key}` there"
                 ))
             }
-            Mistake::UnknownKey { known, .. } => Some(format!("known are {}", known.join(", "))),
+            Mistake::UnknownKey { known, .. } => {
+                Some(format!("the known names are {}", known.join(", ")))
+            }
             Mistake::EmptyGrid | Mistake::EmptyAxis(_) => Some(
                 "give settings lists of values, as in `alpha = [0.1, 0.2]`, or leave it out".into(),
             ),
@@ -375,7 +362,7 @@ impl StudyError {
         match self {
             StudyError::Line { mistake, .. } => mistake.hint(),
             StudyError::OfCell { error, .. } | StudyError::Unfit { error } => {
-                error.hint().map(|hint| with_keys(&hint))
+                error.told()
             }
             StudyError::SameCells { .. } => {
                 Some("leave one of them out; `[[list]]` names cells one by one, where a grid makes both".into())
@@ -387,7 +374,7 @@ impl StudyError {
             StudyError::UnknownEntry { known, .. } if known.is_empty() => {
                 Some("the study has no entries with a name".into())
             }
-            StudyError::UnknownEntry { known, .. } => Some(format!("known are {}", known.join(", "))),
+            StudyError::UnknownEntry { known, .. } => Some(format!("the known names are {}", known.join(", "))),
             StudyError::OtherContent { .. } | StudyError::OtherStudy { .. } => {
                 Some("name another folder with `--out`".into())
             }
@@ -419,19 +406,5 @@ impl StudyError {
             StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),
             StudyError::Read { .. } => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_are_keys_in_a_file() {
-        let hint = "use `--window 50` or less, a smaller `--batch`, `--isa auto`, or `attractor list`: a--b";
-        assert_eq!(
-            with_keys(hint),
-            "use `window = 50` or less, a smaller `batch`, `isa = \"auto\"`, or `attractor list`: a--b"
-        );
     }
 }

@@ -45,6 +45,20 @@ static LYAPUNOV: Setting = Setting {
 };
 
 impl Judging {
+    /// The paper's orbit alone, with the defaults of all measures.
+    pub(crate) fn of_one_orbit() -> Judging {
+        let list: Vec<&Setting> = measure::SETTINGS.to_vec();
+        let settings = Settings::resolve(&list, []).expect("defaults lie in their domains");
+        let request = Request {
+            options: Options::new(&settings),
+            ..Request::default()
+        };
+        Judging {
+            texts: texts(&settings, &request),
+            request,
+        }
+    }
+
     pub(super) fn check(file: &StudyFile) -> Result<Judging, Error> {
         let given = &file.evaluation.given;
         let list: Vec<&Setting> = measure::SETTINGS
@@ -77,7 +91,6 @@ impl Judging {
                 true => Levels::Shown,
                 false => Levels::LeftOut,
             },
-            trained_on: None,
         };
         Ok(Judging {
             texts: texts(&settings, &request),

@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 
 use attractor_core::NUMERICS;
 use attractor_core::measure::MEASURES;
+use attractor_core::method;
 use serde_json::{Value, json};
 
 use super::Cell;
 use super::error::StudyError;
-use crate::container::Fingerprint;
 use crate::evaluation::Evaluation;
-use crate::experiment::{SETTINGS, Texts};
-use crate::run::{EndedRun, Trained};
+use crate::experiment::{MODEL, Texts, settings_of};
+use crate::fingerprint::Fingerprint;
+use crate::run::{Ending, Trained};
 use crate::{Error, store};
 
 /// Its name in the run's folder.
@@ -82,7 +83,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) study: &'a str,
     pub(crate) cell: &'a Cell,
     pub(crate) seed: u64,
-    pub(crate) run: &'a EndedRun,
+    pub(crate) run: &'a Trained,
     /// Fingerprints of the training and the test data.
     pub(crate) data: [&'a str; 2],
     pub(crate) pe_steps: usize,
@@ -96,7 +97,9 @@ impl Parts<'_> {
     fn to_json(&self) -> Value {
         let mut settings = self.cell.experiment.texts();
         settings.retain(|name, _| is_of_cell(name));
-        let model = &self.run.reconstruction.model;
+        let summary = &self.run.summary;
+        let sizes = self.run.reconstruction.dynamics.sizes();
+        let alpha = summary.alpha.filter(|alpha| alpha.is_finite());
         json!({
             "schema": SCHEMA,
             "numerics": NUMERICS,
@@ -107,20 +110,23 @@ impl Parts<'_> {
             "seed": self.seed,
             "settings": settings,
             "data": { "train": self.data[0], "test": self.data[1] },
-            "outcome": self.run.outcome,
-            "alpha": Some(self.run.alpha).filter(|alpha| alpha.is_finite()),
+            "outcome": summary.outcome,
+            "alpha": alpha,
             "chosen": self.run.reconstruction.card.chosen,
-            "dim": model.architecture().dims.latent,
-            "parameters": model.theta().len(),
+            "dim": sizes.dim,
+            "parameters": sizes.parameters,
             "pe_n": self.pe_steps,
-            "evaluation": self.evaluation.map(Evaluation::to_json),
-            "last": self.last.map(Evaluation::to_json),
+            "evaluation": self.evaluation.map(Evaluation::document),
+            "last": self.last.map(Evaluation::document),
         })
     }
 
-    /// Writes the document into the run's folder.
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
-        write(self.to_json(), &folder.join(SCORES))
+    /// Writes the document into the run's folder, which from that of the study is `run`.
+    pub(crate) fn write(&self, study: &Path, run: &Path) -> Result<Scored, Error> {
+        let document = self.to_json();
+        let scored = Scored::from_json(&document, run);
+        write(document, &study.join(run).join(SCORES))?;
+        Ok(scored.expect("what is written can be read"))
     }
 }
 
@@ -225,7 +231,7 @@ impl Scored {
 
     /// Whether training diverged.
     pub fn diverged(&self) -> bool {
-        self.outcome == Trained::DIVERGED
+        self.outcome == Ending::Diverged.to_string()
     }
 }
 
@@ -236,8 +242,12 @@ fn is_of_cell(name: &str) -> bool {
 
 /// Gives settings that there were not when they were stored their defaults, with which they do nothing.
 fn complete(settings: &mut Texts) {
-    let of_cell = SETTINGS.iter().filter(|setting| is_of_cell(setting.name));
-    for setting in of_cell {
+    let named = settings.get(MODEL.name).map(|name| method::find(name));
+    let Some(Ok(method)) = named else {
+        return;
+    };
+    let of_cell = settings_of(method).into_iter();
+    for setting in of_cell.filter(|setting| is_of_cell(setting.name)) {
         if !settings.contains_key(setting.name) {
             let default = setting.default_value().to_string();
             settings.insert(setting.name.to_string(), default);

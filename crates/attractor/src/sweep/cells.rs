@@ -1,73 +1,81 @@
 //! What the cells of a study leave to the data: found once for all cells that see the same data.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use attractor_core::series::Series;
+use attractor_core::method::Settled;
+use attractor_core::settings::AUTO;
 
 use crate::Error;
-use crate::experiment::{Experiment, acting};
-use crate::recording_exponent::Predictability;
+use crate::experiment::{Experiment, Job, Preparation, acting};
+use crate::run::{Recording, Task};
 use crate::study::{Study, StudyError};
 
-/// The settings that decide what a model sees of a recording.
-const OF_DATA: [&str; 3] = ["smooth", "standardize", "held-out"];
-
-/// An interval of forcing that was left to the data.
-#[derive(Debug, Clone)]
-pub struct FoundInterval {
+/// A setting that a cell left to the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
     /// The folder of the first cell that asked for it.
     pub cell: String,
     /// What was found.
-    pub found: Predictability,
-    asked: Experiment,
+    pub settled: Settled,
+    /// How that cell prepares the data.
+    preparation: Preparation,
 }
 
 /// Settles every cell's experiment for a recording. Cells that are then the same are refused: they would be trained twice.
-pub(super) fn resolve(study: &mut Study, recording: &Series) -> Result<Vec<FoundInterval>, Error> {
-    let mut intervals: Vec<FoundInterval> = Vec::new();
+pub(super) fn resolve(study: &mut Study, recording: &Arc<Recording>) -> Result<Vec<Found>, Error> {
+    let mut found: Vec<Found> = Vec::new();
     let mut trained = BTreeMap::new();
     for i in 0..study.cells.len() {
-        let asked = study.cells[i].experiment.clone();
-        let known = intervals.iter().find(|known| known.serves(&asked));
-        let experiment = match known {
-            Some(known) => asked.with("interval", &known.found.rows.to_string()),
-            None => asked.clone(),
-        };
-        let resolved = experiment.resolve(recording).map_err(|error| {
-            let error = error.of_file(&study.train.path);
-            of_cell(study, i, error.into())
-        })?;
+        let asked = settled(&study.cells[i].experiment, &found);
+        let task =
+            Task::new(&asked, recording.clone()).map_err(|error| of_cell(study, i, error))?;
         let cell = &mut study.cells[i];
+        let resolved = task.resolved;
+        cell.updates = match &resolved.job {
+            Job::Train(training) => training.trainer.length().updates(),
+            Job::Solve => 1,
+        };
         cell.experiment = resolved.experiment;
         if let Some(first) = trained.insert(acting(&cell.experiment.texts()), cell.folder.clone()) {
             let second = cell.folder.clone();
             return Err(StudyError::SameCells { first, second }.into());
         }
-        intervals.extend(resolved.found_interval.map(|found| FoundInterval {
+        found.extend(resolved.settled.into_iter().map(|settled| Found {
             cell: cell.folder.clone(),
-            found,
-            asked,
+            settled,
+            preparation: asked.preparation(),
         }));
     }
-    Ok(intervals)
+    found.retain(|found| found.settled.note.is_some());
+    Ok(found)
 }
 
-impl FoundInterval {
-    /// Whether an experiment asks for the interval of the same data.
-    fn serves(&self, asked: &Experiment) -> bool {
-        let same = |name: &&str| asked.settings().get(name) == self.asked.settings().get(name);
-        asked.leaves_interval_open() && OF_DATA.iter().all(same)
-    }
+/// An experiment with what is known of the same data.
+fn settled(asked: &Experiment, found: &[Found]) -> Experiment {
+    let is_open = |name: &str| {
+        let settings = asked.settings();
+        settings.has(name) && settings.get(name).to_string() == AUTO && asked.acts(name)
+    };
+    let known = found.iter().filter(|found| {
+        // What costs time has a note; the rest may depend on other settings.
+        found.settled.note.is_some()
+            && found.preparation == asked.preparation()
+            && is_open(found.settled.name)
+    });
+    known.fold(asked.clone(), |experiment, found| {
+        experiment.with(found.settled.name, &found.settled.value)
+    })
 }
 
 /// Names the cell of an error, where there are several.
 fn of_cell(study: &Study, i: usize, error: Error) -> StudyError {
     let error = Box::new(error);
-    match study.cells.len() {
-        1 => StudyError::Unfit { error },
-        _ => StudyError::OfCell {
-            cell: study.cells[i].folder.clone(),
-            error,
-        },
+    if study.cells.len() == 1 {
+        return StudyError::Unfit { error };
+    }
+    StudyError::OfCell {
+        cell: study.cells[i].folder.clone(),
+        error,
     }
 }

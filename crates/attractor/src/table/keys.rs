@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use attractor_core::settings::{SettingError, nearest};
 
-use crate::experiment::{SETTINGS, acts};
+use crate::experiment::{acts, all_settings};
 use crate::study::{Scored, StudyError};
 
 /// Something that runs may differ in.
@@ -23,7 +23,7 @@ impl Key {
     /// The key of this name.
     pub(super) fn find(name: &str) -> Result<Key, StudyError> {
         // The number of threads is no property of a run.
-        let known = SETTINGS.iter().map(|setting| setting.name);
+        let known = all_settings().into_iter().map(|setting| setting.name);
         let known = known.filter(|name| *name != "threads");
         let known: Vec<&'static str> = [Key::Name.name()].into_iter().chain(known).collect();
         match known.iter().find(|known| **known == name) {
@@ -78,7 +78,7 @@ pub(super) fn varied(runs: &[Scored]) -> Vec<Key> {
     let named = parts(runs, &[Key::Name]);
     let named = if keys.is_empty() { vec![all] } else { named };
     let differing: BTreeSet<&str> = named.iter().flat_map(|part| differing(part)).collect();
-    let settings = SETTINGS.iter().map(|setting| setting.name);
+    let settings = all_settings().into_iter().map(|setting| setting.name);
     keys.extend(
         settings
             .filter(|name| differing.contains(name))
@@ -104,7 +104,7 @@ fn differing(runs: &[&Scored]) -> BTreeSet<&'static str> {
         let values: BTreeSet<&str> = cells.values().filter_map(|run| acting(name, run)).collect();
         values.len() > 1
     };
-    let names = SETTINGS.iter().map(|setting| setting.name);
+    let names = all_settings().into_iter().map(|setting| setting.name);
     names.filter(several).collect()
 }
 

@@ -6,7 +6,7 @@ fn error(name: &str, series: &Series) -> (String, String) {
     let folder = TempDir::new().unwrap();
     let error = format::write(&folder.path().join(name), series).unwrap_err();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    (error.to_string(), error.hint().unwrap())
+    (error.to_string(), error.hint().unwrap().to_string())
 }
 
 fn series(inputs: usize, trajectories: Vec<Trajectory>) -> Series {

@@ -3,9 +3,12 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
+use attractor::dynamics::Dynamics;
 use attractor::format;
 use attractor::map::{Dims, MODELS};
+use attractor::method;
 use attractor::model::{Architecture, Model};
 use attractor::model_file::{Card, Reconstruction};
 use attractor::observation::ObservationKind;
@@ -138,13 +141,15 @@ pub(crate) fn model() -> Vec<Vec<u8>> {
         .unwrap();
     let architecture = Architecture::new(info, dims, ObservationKind::Linear, 2).unwrap();
     let theta = vec![0.25; architecture.layout().len()];
+    let dynamics = Model::new(architecture, theta);
     let card = Card {
-        start: Some(vec![1.0, 2.0]),
+        start: vec![vec![1.0, 2.0]],
         prepare: "detrend; scale 0/1,2/3".parse().unwrap(),
-        ..Card::blank(&architecture)
+        ..Card::blank(dynamics.sizes())
     };
     let reconstruction = Reconstruction {
-        model: Model::new(architecture, theta),
+        method: method::find(info.entry.id).unwrap(),
+        dynamics: Arc::new(dynamics),
         card,
     };
     let folder = TempDir::new().unwrap();

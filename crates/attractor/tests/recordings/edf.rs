@@ -240,7 +240,8 @@ fn the_format_is_not_written() {
         error.to_string(),
         "files of format edf are read, not written: b.edf"
     );
-    assert_eq!(error.hint().unwrap(), "write to a file that ends in .csv");
+    let hint = error.hint().unwrap().to_string();
+    assert_eq!(hint, "write to a file that ends in .csv");
 }
 
 #[test]

@@ -7,13 +7,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{self, Anatomy, Request, dissect, tables, to_json};
+use attractor::anatomy::{self, Anatomy, Request, dissect, tables};
 use attractor::experiment::threads;
 use attractor::generate::GeneratedFrom;
-use attractor::run::Run;
+use attractor::run::Folder;
 use clap::Args;
 
 use super::whole;
+use crate::follow::Shown;
+use crate::json;
 use crate::reading::Reading;
 pub(super) use text::write;
 
@@ -57,7 +59,7 @@ pub(crate) struct Analyze {
 
 impl Analyze {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let reconstruction = Run::open(&self.model)?.reconstruction;
+        let reconstruction = Folder::new(&self.model).model()?;
         let data = self.data.as_ref();
         let data = data
             .map(|path| self.reading.read_for(&reconstruction, path))
@@ -66,10 +68,12 @@ impl Analyze {
             // A folder that cannot be made is a mistake to be told before the work.
             anatomy::prepare(folder)?;
         }
-        let anatomy = dissect(&reconstruction, data.as_ref(), &self.request())?;
-        match self.json {
-            true => writeln!(out, "{:#}", to_json(&anatomy, &reconstruction))?,
-            false => text::write(&anatomy, &reconstruction, out)?,
+        let follow = &mut Shown::new();
+        let anatomy = dissect(&reconstruction, data.as_ref(), &self.request(), follow)?;
+        if self.json {
+            json::write(&anatomy.document(&reconstruction), out)?;
+        } else {
+            text::write(&anatomy, &reconstruction, out)?;
         }
         out.flush()?;
         self.notes(&anatomy)?;
@@ -79,7 +83,7 @@ impl Analyze {
             for (name, needs) in &done.missing {
                 writeln!(notes, "note: no {name}: it needs {needs}")?;
             }
-            let count = attractor::inspect::count(done.written.len(), "table");
+            let count = attractor::text::count(done.written.len(), "table");
             writeln!(notes, "wrote {count}: {}", folder.display())?;
         }
         Ok(ExitCode::SUCCESS)

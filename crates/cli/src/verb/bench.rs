@@ -11,7 +11,7 @@ use attractor::Error;
 use attractor::bench::{
     BATCH, BLOCK, Measuring, Timing, WORKLOADS, Workload, beside_gtf, measure, paced,
 };
-use attractor::experiment::SETTINGS;
+use attractor::experiment::all_settings;
 use attractor::series::Series;
 use attractor::settings::Domain;
 use attractor::train::Control;
@@ -175,8 +175,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// The words of a training setting.
 fn choices(setting: &str) -> PossibleValuesParser {
-    let domain = SETTINGS
-        .iter()
+    let domain = all_settings()
+        .into_iter()
         .find(|s| s.name == setting)
         .map(|s| &s.domain);
     match domain {

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::format;
-use attractor::inspect::count;
 use attractor::series::Series;
+use attractor::text::count;
 use clap::Args;
 
 use crate::reading::Reading;

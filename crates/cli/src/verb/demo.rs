@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use attractor::Error;
-use attractor::anatomy::{self, Anatomy, dissect};
-use attractor::evaluation::{self, Cache, Evaluation, Levels, evaluate};
+use attractor::anatomy::{self, Anatomy, AnatomyDocument, dissect};
+use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
 use attractor::experiment::{
     DataSource, Experiment, ExperimentError, Origin, Raw, quoted, threads,
 };
@@ -16,18 +17,18 @@ use attractor::inspect::{self, Options};
 use attractor::measure::{self, SETTINGS};
 use attractor::model_file::Reconstruction;
 use attractor::report::{self, write_report};
-use attractor::run::{Run, RunFolder};
+use attractor::run::{Ending, Folder, Recording, Run, Task};
 use attractor::series::Series;
 use attractor::settings::Settings;
 use attractor::system::simulate::{self, Simulation};
-use attractor::train::Outcome;
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
 
 use super::train::Show;
 use super::{analyze, assignment, inspect as inspect_verb, whole};
+use crate::follow::Shown;
 use crate::reading::Reading;
-use crate::scores;
+use crate::{json, scores};
 
 /// See it work: data, a model, its scores, its anatomy and a report
 ///
@@ -83,6 +84,15 @@ const PAGE: &str = "report.html";
 /// The paper's sizes for the system.
 const SIZES: [(&str, &str); 2] = [("latent", "3"), ("hidden", "50")];
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    run: PathBuf,
+    report: PathBuf,
+    evaluation: Option<EvaluationDocument>,
+    anatomy: AnatomyDocument,
+}
+
 /// What is trained on and what is judged by.
 struct Sources {
     train: DataSource,
@@ -93,7 +103,7 @@ struct Sources {
 
 impl Demo {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        RunFolder::check(&self.out)?;
+        Folder::new(&self.out).refuse_occupied()?;
         // A setting that is none is a mistake to be told before the work.
         experiment(&self.settings(&[]))?;
         let mut steps = Steps { done: 0 };
@@ -102,15 +112,15 @@ impl Demo {
             Some(path) => self.split(path, &mut steps)?,
         };
         let commands = Commands::new(&sources, &self.out);
-        let (series, _) = sources.train.read()?;
+        let recording = Arc::new(Recording::read(sources.train.clone())?);
         steps.next("what the data hold", &[&commands.inspect])?;
-        self.inspect(&series, out)?;
+        self.inspect(&recording.series, out)?;
         steps.next("training", &[&commands.train])?;
         let run = self.out.join("run");
-        if let Some(code) = train(&sources, &series, &run, &commands)? {
+        if let Some(code) = train(&sources, recording, &run, &commands)? {
             return Ok(code);
         }
-        let model = Run::open(&run)?.reconstruction;
+        let model = Folder::new(&run).model()?;
         let judging = "how good it is, beside the data themselves and chance";
         steps.next(judging, &[&commands.evaluate])?;
         let evaluated = match self.evaluate(&sources, &model, &run, out) {
@@ -127,13 +137,13 @@ impl Demo {
         steps.next(showing, &[&commands.report])?;
         let page = self.report(&sources, &run)?;
         if self.json {
-            let document = json!({
-                "run": run,
-                "report": page,
-                "evaluation": evaluated.as_ref().map(Evaluation::to_json),
-                "anatomy": anatomy::to_json(&anatomy, &model),
-            });
-            writeln!(out, "{document:#}")?;
+            let document = Document {
+                run,
+                report: page.clone(),
+                evaluation: evaluated.as_ref().map(Evaluation::document),
+                anatomy: anatomy.document(&model),
+            };
+            json::write(&document, out)?;
         }
         writeln!(io::stderr(), "\nopen it in a browser: {}", page.display())?;
         Ok(ExitCode::SUCCESS)
@@ -239,10 +249,14 @@ impl Demo {
             lyapunov: None,
             other_starts: 7,
             levels: Levels::Shown,
-            trained_on: Run::training_data(run),
         };
-        let data = model.prepared(format::read(&sources.test.path, &sources.test.options)?)?;
-        let evaluation = evaluate(model, &data, &request, &Cache::of_user(Some(run)))?;
+        let data = model.see(&format::read(&sources.test.path, &sources.test.options)?)?;
+        let (origin, cache) = (
+            evaluation::Origin::of(model, run),
+            Cache::of_user(Some(run)),
+        );
+        let follow = &mut Shown::new();
+        let evaluation = evaluate(model, &data, &origin, &request, &cache, follow)?;
         if !self.json {
             scores::write_table(&evaluation, out)?;
             out.flush()?;
@@ -259,7 +273,7 @@ impl Demo {
             threads: threads(0),
             seed: self.seed,
         };
-        let anatomy = dissect(model, None, &request)?;
+        let anatomy = dissect(model, None, &request, &mut Shown::new())?;
         if !self.json {
             analyze::write(&anatomy, model, out)?;
             out.flush()?;
@@ -274,7 +288,7 @@ impl Demo {
             system: sources.system.map(String::from),
             ..report::Request::of(run)
         };
-        write_report(&request, &page)?;
+        write_report(&request, &page, &mut Shown::new())?;
         Ok(page)
     }
 }
@@ -357,27 +371,26 @@ fn part(path: &Path, options: &ReadOptions, from: Option<usize>, to: Option<usiz
 /// Trains; the exit code if there is no model that can be judged.
 fn train(
     sources: &Sources,
-    series: &Series,
+    recording: Arc<Recording>,
     run: &Path,
     commands: &Commands,
 ) -> Result<Option<ExitCode>, Error> {
-    let resolved = experiment(&sources.settings)?
-        .resolve(series)
-        .map_err(|error| error.of_file(&sources.train.path))?;
+    let task = Task::new(&experiment(&sources.settings)?, recording)?;
     let show = Show {
         json: false,
         quiet: false,
     };
-    show.before(&resolved, &[])?;
-    let mut progress = show.progress(&resolved.plan);
-    let open = RunFolder::check(run)?.begin(&resolved, &sources.train, series)?;
-    let trained = open.train(&resolved, series, None, &mut progress)?;
+    show.before(&task.resolved, &[])?;
+    let mut progress = show.progress(&task.resolved);
+    let begun = Run::begin(run, task)?;
+    let trained = begun.train(&mut progress)?;
     progress.finish();
-    let code = show.after(&trained, &resolved, run, &mut io::sink())?;
-    if let Outcome::Stopped(_) = trained.outcome {
+    let code = show.after(&trained, &begun, &mut io::sink())?;
+    let outcome = trained.summary.outcome;
+    if outcome == Ending::Stopped {
         commands.tell_the_rest(run)?;
     }
-    Ok((!matches!(trained.outcome, Outcome::Finished(_))).then_some(code))
+    Ok((outcome != Ending::Finished).then_some(code))
 }
 
 fn experiment(settings: &[(String, String)]) -> Result<Experiment, ExperimentError> {

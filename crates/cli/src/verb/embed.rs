@@ -12,7 +12,7 @@ use attractor::embed::pecuzal::{Plan, Progress};
 use attractor::embedding::{self, Embedded, EmbeddingError, Method, Request};
 use attractor::experiment::threads;
 use attractor::format;
-use attractor::inspect::count;
+use attractor::text::count;
 use clap::{Args, ValueEnum};
 
 use super::whole;

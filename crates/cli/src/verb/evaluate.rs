@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::evaluation::{Cache, Levels, Request, evaluate};
+use attractor::evaluation::{Cache, Levels, Origin, Request, evaluate};
 use attractor::measure::d_stsp::BOX;
 use attractor::measure::prediction_error::STEPS;
 use attractor::measure::valid_time::THRESHOLD;
 use attractor::measure::{Options, SEED, SETTINGS};
-use attractor::run::Run;
+use attractor::run::Folder;
 use attractor::settings::Settings;
 use clap::Args;
 
 use super::{assignment, whole};
+use crate::follow::Shown;
 use crate::reading::Reading;
-use crate::scores;
+use crate::{json, scores};
 
 /// Judge a trained model by data: its long orbit, and its forecasts
 ///
@@ -65,14 +66,17 @@ pub(crate) struct Evaluate {
 impl Evaluate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let request = self.request()?;
-        let run = Run::open(&self.model)?;
-        let data = self.reading.read_for(&run.reconstruction, &self.data)?;
+        let model = Folder::new(&self.model).model()?;
+        let data = self.reading.read_for(&model, &self.data)?;
+        let origin = Origin::of(&model, &self.model);
         let folder = self.model.is_dir().then_some(self.model.as_path());
         let cache = Cache::of_user(folder);
-        let evaluation = evaluate(&run.reconstruction, &data, &request, &cache)?;
-        match self.json {
-            true => writeln!(out, "{:#}", evaluation.to_json())?,
-            false => scores::write_table(&evaluation, out)?,
+        let follow = &mut Shown::new();
+        let evaluation = evaluate(&model, &data, &origin, &request, &cache, follow)?;
+        if self.json {
+            json::write(&evaluation.document(), out)?;
+        } else {
+            scores::write_table(&evaluation, out)?;
         }
         scores::write_notes(&evaluation)?;
         Ok(ExitCode::SUCCESS)
@@ -95,7 +99,6 @@ impl Evaluate {
                 true => Levels::LeftOut,
                 false => Levels::Shown,
             },
-            trained_on: Run::training_data(&self.model),
         })
     }
 }

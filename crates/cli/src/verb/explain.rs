@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use attractor::catalogue::Entry;
-use attractor::experiment::{PRESETS, Preset, SETTINGS};
+use attractor::experiment::{PRESETS, Preset, all_settings};
 use attractor::figure::{KINDS, Kind};
-use attractor::map::{MODELS, ModelInfo};
+use attractor::method;
 use attractor::settings::{Domain, Setting, nearest};
 use attractor::system::{self, Known};
 use attractor::{Error, library, references};
@@ -26,7 +26,7 @@ impl Explain {
         let name = self.name.as_str();
         if name == TRAIN {
             write_training(out)?;
-        } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
+        } else if let Some(setting) = all_settings().into_iter().find(|s| s.name == name) {
             writeln!(out, "{name} (one of the settings of `attractor train`)")?;
             write_setting(out, setting)?;
         } else if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
@@ -45,7 +45,7 @@ impl Explain {
 /// The settings of training that can have this value by name.
 fn settings_with(value: &str) -> impl Iterator<Item = &'static Setting> {
     let is_one = move |setting: &&Setting| words_of(setting).contains(&value);
-    SETTINGS.iter().filter(is_one)
+    all_settings().into_iter().filter(is_one)
 }
 
 /// The words that a setting can be.
@@ -59,9 +59,9 @@ fn words_of(setting: &Setting) -> &'static [&'static str] {
 /// The entry with this name; if there is none, the nearest of all that can be explained is suggested.
 fn find(name: &str) -> Result<&'static Entry, Error> {
     let entries = library::entries().map(|entry| entry.id);
-    let settings = SETTINGS.iter().map(|setting| setting.name);
+    let settings = all_settings().into_iter().map(|setting| setting.name);
     let figures = KINDS.iter().map(|kind| kind.id);
-    let words = SETTINGS.iter().flat_map(words_of).copied();
+    let words = all_settings().into_iter().flat_map(words_of).copied();
     let presets = PRESETS.iter().map(|preset| preset.name);
     let names = entries.chain(settings).chain(figures).chain([TRAIN]);
     let names = names.chain(words).chain(presets);
@@ -78,9 +78,9 @@ const TRAIN: &str = "train";
 /// The settings and presets of training.
 fn write_training(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "train (`attractor train`)")?;
-    writeln!(out, "Fits a model to a recording by teacher forcing")?;
+    writeln!(out, "Fits a model to a recording")?;
     writeln!(out, "\nsettings")?;
-    for setting in SETTINGS {
+    for setting in all_settings() {
         write_setting(out, setting)?;
     }
     writeln!(out, "\npresets (`--preset NAME`)")?;
@@ -125,9 +125,9 @@ fn write_entry(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     writeln!(out, "{} (one of the {})", entry.id, entry.kind.plural())?;
     writeln!(out, "{}", entry.summary)?;
     write_indented(out, entry.details)?;
-    match MODELS.iter().find(|model| model.entry.id == entry.id) {
-        Some(model) => write_sizes(out, model)?,
-        None => write_settings(out, entry.settings)?,
+    match method::find(entry.id) {
+        Ok(_) => write_own(out, entry.settings)?,
+        Err(_) => write_settings(out, entry.settings)?,
     }
     write_known(out, system::find(entry.id).map_or(&[], |info| info.known))?;
     write_references(out, entry)
@@ -146,16 +146,14 @@ fn write_indented(out: &mut dyn Write, details: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The sizes of a model, which are settings of training.
-fn write_sizes(out: &mut dyn Write, model: &ModelInfo) -> io::Result<()> {
+/// The settings of a model's own, each of which may be long.
+fn write_own(out: &mut dyn Write, settings: &[Setting]) -> io::Result<()> {
     writeln!(
         out,
-        "\nsizes (`attractor explain {TRAIN}` prints all settings)"
+        "\nits own settings (`attractor explain {TRAIN}` prints those of all models)"
     )?;
-    let row = |name: &str, meaning: &str| [name.to_string(), meaning.to_string()];
-    let hidden = model.hidden.map(|meaning| row("hidden", meaning));
-    let rows = [row("latent", "latent states M")].into_iter().chain(hidden);
-    table::write(out, &rows.collect::<Vec<_>>())
+    let mut settings = settings.iter();
+    settings.try_for_each(|setting| write_setting(out, setting))
 }
 
 fn write_settings(out: &mut dyn Write, settings: &[Setting]) -> io::Result<()> {
@@ -285,16 +283,21 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
     }
 
     #[test]
-    fn models_have_sizes_and_training_has_settings() {
-        for model in MODELS {
-            let page = explained(&model.entry);
-            assert!(page.contains("  latent  latent states M\n"), "{page}");
-            assert_eq!(page.contains("  hidden  "), model.hidden.is_some());
+    fn models_and_training_have_their_settings() {
+        for method in method::METHODS {
+            let page = explained(&method.entry);
+            assert!(page.contains("  latent = auto\n"), "{page}");
+            let has_hidden = !method.entry.id.ends_with("plrnn")
+                || ["shallow", "dendritic"]
+                    .iter()
+                    .any(|kind| page.contains(kind));
+            assert_eq!(page.contains("  hidden = 50"), has_hidden, "{page}");
         }
         let mut out = Vec::new();
         write_training(&mut out).unwrap();
         let page = String::from_utf8(out).unwrap();
-        assert!(SETTINGS.iter().all(|setting| page.contains(setting.about)));
+        let all = all_settings();
+        assert!(all.iter().all(|setting| page.contains(setting.about)));
         let begin = ["paper", "observation-start=random"];
         let paper = |line: &str| line.split_whitespace().take(2).eq(begin);
         assert!(page.lines().any(paper), "{page}");
@@ -313,7 +316,7 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
         let expected = "\
 hidden (one of the settings of `attractor train`)
   hidden = 50
-      Hidden units L, or bases of a dendritic model
+      Hidden units L
       a whole number from 1 to 65536
 ";
         assert_eq!(page("hidden"), expected);

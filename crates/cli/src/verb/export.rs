@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use attractor::Error;
-use attractor::analysis::conversion::{States, convert_model};
+use attractor::analysis::conversion::{ConversionError, States, convert_model};
 use attractor::map::MODELS;
+use attractor::method;
 use attractor::model_file::Reconstruction;
-use attractor::run::Run;
+use attractor::run::Folder;
 use attractor::store;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -32,16 +34,21 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        Run::refuse_own(&self.model, &self.out)?;
+        let folder = Folder::new(&self.model);
+        folder.refuse_own(&self.out)?;
         store::refuse_unwritable(&self.out)?;
-        let Reconstruction { model, card } = Run::open(&self.model)?.reconstruction;
+        let reconstruction = folder.model()?;
+        let model = reconstruction.model().ok_or(ConversionError::NotAMap {
+            from: reconstruction.method.entry.id,
+        })?;
         let to = MODELS.iter().find(|info| info.entry.id == self.form);
         let to = to.expect("the name is one of the list");
-        let (converted, states) = convert_model(&model, to)?;
+        let (converted, states) = convert_model(model, to)?;
         let dims = converted.architecture().dims;
         let exported = Reconstruction {
-            model: converted,
-            card,
+            method: method::find(&self.form).expect("every map has a method of its name"),
+            dynamics: Arc::new(converted),
+            card: reconstruction.card.clone(),
         };
         exported.write(&self.out)?;
         let mut notes = io::stderr().lock();

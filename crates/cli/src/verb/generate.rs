@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::format;
 use attractor::generate::{Generated, GeneratedFrom, generate};
-use attractor::inspect::count;
-use attractor::run::Run;
+use attractor::run::Folder;
+use attractor::text::count;
 use clap::Args;
 
 use super::whole;
@@ -16,7 +16,8 @@ use crate::reading::Reading;
 
 /// Run a model freely and write what it does
 ///
-/// The first row is the initial state as the model sees it. Without --out a CSV table goes to standard output. The
+/// The first row is the state inferred from the first row of the data, as the model sees it; models that infer it from several
+/// rows begin with the row after these. Without --out a CSV table goes to standard output. The
 /// exit code is 1 if the orbit diverges.
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
@@ -26,7 +27,7 @@ pub(crate) struct Generate {
     /// Number of rows
     #[arg(long, allow_negative_numbers = true, value_parser = whole::<usize>)]
     steps: usize,
-    /// Data whose first row is where to start, and whose inputs drive the model [default: the training data's]
+    /// Data whose first rows are where to start, and whose inputs drive the model [default: the training data's]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// File to write, in the format that its name says
@@ -42,20 +43,20 @@ impl Generate {
             format::refuse_same(data, path)?;
         }
         if let Some(path) = &self.out {
-            Run::refuse_own(&self.model, path)?;
+            Folder::new(&self.model).refuse_own(path)?;
         }
-        let run = Run::open(&self.model)?;
+        let model = Folder::new(&self.model).model()?;
         let data = self.data.as_ref();
         let data = data
-            .map(|path| self.reading.read_for(&run.reconstruction, path))
+            .map(|path| self.reading.read_for(&model, path))
             .transpose()?;
         if let Some(path) = &self.out {
             // A file that cannot be written is a mistake to be told before the work.
             format::refuse_unwritable(path)?;
-            let first = generate(&run.reconstruction, data.as_ref(), 1)?;
+            let first = generate(&model, data.as_ref(), 1)?;
             format::losses(path, &first.series)?;
         }
-        let Generated { series, start } = generate(&run.reconstruction, data.as_ref(), self.steps)?;
+        let Generated { series, start } = generate(&model, data.as_ref(), self.steps)?;
         let mut notes = io::stderr().lock();
         if start == GeneratedFrom::Zero {
             writeln!(

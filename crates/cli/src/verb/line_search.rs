@@ -6,24 +6,23 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::experiment::{DataSource, Origin, Raw, threads};
-use attractor::line_search::{Group, LineSearch, Point, SCORES, groups, strengths, write};
-use attractor::measure::summary::Summary;
-use attractor::train::{Control, Epoch, State};
+use attractor::line_search::{Curve, Group, LineSearch, Median, SCORES, strengths};
+use attractor::sweep::Sweep;
 use clap::Args;
-use serde_json::json;
 
+use super::sweep::view::View;
 use super::train::flags::Flags;
 use super::{assignment, whole};
-use crate::interrupt::Interrupt;
-use crate::reading::{Reading, read};
-use crate::table;
+use crate::reading::{Reading, tell_remarks};
+use crate::{json, table};
 
 /// Train with many strengths of forcing, and see which reconstructs best
 ///
-/// Trains with alpha = 0, 0.05, …, 1 and with adaptive forcing, for several seeds, one training a core, and prints the
-/// median of every measure over the seeds that have it, by alpha. Every training is a run under DIR; line-search.csv has
-/// a line for each, curve.csv what is printed. The same command in the same folder continues what was interrupted. It
-/// sets forcing, alpha, seed and threads itself.
+/// Trains with alpha = 0, 0.05, …, 1 and with adaptive forcing, for several seeds, one training per core, and prints the
+/// median of every measure over the seeds that have it, by alpha, beside floor and chance, and the alpha that it would take. It
+/// is a study: every training is a run under DIR, `attractor table DIR` shows them as well; line-search.csv has a line for each
+/// and curve.csv what is printed. The same command in the same folder continues what was interrupted. It sets forcing, alpha,
+/// seed and threads itself.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// File of data
@@ -43,7 +42,7 @@ pub(crate) struct Search {
     /// Trainings side by side; 0 for all cores
     #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
     workers: usize,
-    /// Any setting by name; may be repeated, flags go before it
+    /// Any setting by name; may be repeated, flags override it
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
     /// Print a JSON document
@@ -57,41 +56,47 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let data = DataSource {
-            path: self.data.clone(),
+        let source = |path: &PathBuf| DataSource {
+            path: path.clone(),
             options: self.reading.options_over(Default::default()),
             ..DataSource::default()
         };
-        let recording = read(&data.path, &data.options)?;
-        let test = self.test.as_ref().map(|path| read(path, &data.options));
-        let test = test.transpose()?;
         let search = LineSearch {
             settings: self.settings(),
-            data,
-            recording: &recording,
-            test: test.as_ref(),
+            train: source(&self.data),
+            test: self.test.as_ref().map(source),
             alphas: strengths(self.step),
             seeds: (1..=self.seeds).collect(),
-            workers: threads(self.workers),
-            folder: self.out.clone(),
         };
-        search.check()?;
-        if test.is_none() {
+        let study = search.study(&self.out)?;
+        for data in [&search.train].into_iter().chain(&search.test) {
+            tell_remarks(&data.path, &data.options)?;
+        }
+        let sweep = Sweep::prepare(study, &self.out)?;
+        if self.test.is_none() {
             note("note: without `--test` models are judged by their training data");
         }
-        let interrupt = Interrupt::listen_for_all();
-        let points = search.run(|| Box::new(watch(interrupt.clone())), tell)?;
-        write(&points, &self.out)?;
-        let total = search.jobs().len();
-        self.print(&points, total, out)?;
-        if points.len() == total {
+        let view = View::shown(sweep.jobs());
+        let ended = sweep.run(threads(self.workers), &view)?;
+        view.finish();
+        let curve = Curve::new(&ended.scored, sweep.jobs().len());
+        curve.write(&self.out)?;
+        self.print(&curve, out)?;
+        for (folder, error) in &ended.failed {
+            note(&format!("error: {error}: {}", folder.display()));
+        }
+        if ended.left == 0 && ended.failed.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        let (ended, folder) = (points.len(), self.out.display());
+        let (done, total, folder) = (curve.ended, curve.trainings, self.out.display());
         note(&format!(
-            "stopped after {ended} of {total} trainings; the same command continues: {folder}"
+            "stopped after {done} of {total} trainings; the same command continues: {folder}"
         ));
-        Ok(ExitCode::from(crate::INTERRUPTED))
+        Ok(ExitCode::from(if ended.failed.is_empty() {
+            crate::INTERRUPTED
+        } else {
+            crate::MISTAKE
+        }))
     }
 
     fn settings(&self) -> Raw {
@@ -105,22 +110,21 @@ impl Search {
         raw
     }
 
-    fn print(&self, points: &[Point], total: usize, out: &mut dyn Write) -> Result<(), Error> {
-        let groups = groups(points);
+    fn print(&self, curve: &Curve, out: &mut dyn Write) -> Result<(), Error> {
         if self.json {
-            let document = json!({
-                "trainings": total,
-                "ended": points.len(),
-                "groups": groups.iter().map(as_json).collect::<Vec<_>>(),
-                "points": points.iter().map(point_json).collect::<Vec<_>>(),
-            });
-            return Ok(writeln!(out, "{document:#}")?);
+            return Ok(json::write(curve, out)?);
         }
         let [a, b, c] = SCORES.map(|id| format!("{id} (median ± MAD)"));
         let [forcing, alpha, runs] = ["forcing", "alpha", "runs"].map(String::from);
         let head = [forcing, alpha, runs, a, b, c];
-        let rows = std::iter::once(head).chain(groups.iter().map(row));
-        Ok(table::write(out, &rows.collect::<Vec<_>>())?)
+        let rows = curve.groups.iter().map(row);
+        let levels = curve.groups.first().map(levels).into_iter().flatten();
+        let all = [head].into_iter().chain(rows).chain(levels);
+        table::write(out, &all.collect::<Vec<_>>())?;
+        if let Some(alpha) = curve.chosen {
+            writeln!(out, "chosen by D_stsp × D_H: --forcing gtf --alpha {alpha}")?;
+        }
+        Ok(())
     }
 }
 
@@ -129,82 +133,40 @@ fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Stops a training when the user asks to.
-fn watch(interrupt: Interrupt) -> impl FnMut(&Epoch, &State) -> Control + Send {
-    move |_, _| match interrupt.asked() {
-        true => Control::Stop,
-        false => Control::Continue,
-    }
-}
-
-/// A line on standard error for a training that ended.
-fn tell(point: &Point) {
-    let (name, seed, outcome) = (point.tried.name(), point.seed, &point.outcome);
-    let scores = SCORES.iter().zip(point.scores);
-    let scores: Vec<String> = scores
-        .map(|(id, score)| match score.is_nan() {
-            true => format!("no {id}"),
-            false => format!("{id} {score:.3}"),
-        })
-        .collect();
-    note(&format!(
-        "{name} seed {seed}: {outcome}, alpha {:.3}, {}",
-        point.alpha,
-        scores.join(", ")
-    ));
-}
-
-fn as_json(group: &Group) -> serde_json::Value {
-    let mut object = json!({
-        "forcing": group.tried.forcing(),
-        "alpha": group.alpha,
-        "runs": group.runs,
-    });
-    for (id, score) in SCORES.iter().zip(&group.scores) {
-        object[id] = json!({
-            "median": score.median,
-            "mad": score.mad,
-            "runs": score.count,
-            "missing": score.dropped,
-        });
-    }
-    object
-}
-
-fn point_json(point: &Point) -> serde_json::Value {
-    let mut object = json!({
-        "forcing": point.tried.forcing(),
-        "alpha": point.alpha,
-        "seed": point.seed,
-        "outcome": point.outcome,
-    });
-    for (id, score) in SCORES.iter().zip(point.scores) {
-        object[id] = json!(score);
-    }
-    object
-}
-
 fn row(group: &Group) -> [String; 6] {
-    let score = |i: usize| {
-        let Summary {
+    let score = |score: Median| {
+        let Median {
             median,
             mad,
-            dropped,
+            missing,
             ..
-        } = group.scores[i];
-        match (median.is_nan(), dropped) {
+        } = score;
+        match (median.is_nan(), missing) {
             (true, _) => format!("– (none of {})", group.runs),
             (false, 0) => format!("{median:.3e} ± {mad:.1e}"),
             (false, missing) => format!("{median:.3e} ± {mad:.1e} ({missing} without)"),
         }
     };
     [
-        group.tried.forcing().to_string(),
+        group.forcing.clone(),
         format!("{:.3}", group.alpha),
         group.runs.to_string(),
-        score(0),
-        score(1),
-        score(2),
+        score(group.d_stsp),
+        score(group.d_h),
+        score(group.pe),
+    ]
+}
+
+/// What the data themselves reach, and what surrogates without the dynamics do.
+fn levels(group: &Group) -> [[String; 6]; 2] {
+    let line = |name: &str, level: fn(Median) -> Option<f64>| {
+        let scores = [group.d_stsp, group.d_h, group.pe].map(level);
+        let [a, b, c] = scores.map(|v| v.map_or("–".to_string(), |v| format!("{v:.3e}")));
+        [name.to_string(), String::new(), String::new(), a, b, c]
+    };
+    [
+        line("floor", |score| score.floor),
+        line("chance", |score| score.chance),
     ]
 }
 

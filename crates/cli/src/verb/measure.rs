@@ -12,8 +12,9 @@ use attractor::settings::Settings;
 use clap::Args;
 
 use super::assignment;
+use crate::follow::Shown;
 use crate::reading::Reading;
-use crate::scores;
+use crate::{json, scores};
 
 /// Compare a generated series with a true one: state space, spectra, distributions
 ///
@@ -52,10 +53,12 @@ impl Measure {
         let request = self.request()?;
         let truth = self.reading.read(&self.truth)?;
         let generated = self.reading.read(&self.generated)?;
-        let evaluation = compare(&truth, &generated, &request, &Cache::of_user(None))?;
-        match self.json {
-            true => writeln!(out, "{:#}", evaluation.to_json())?,
-            false => scores::write_table(&evaluation, out)?,
+        let (cache, follow) = (Cache::of_user(None), &mut Shown::new());
+        let evaluation = compare(&truth, &generated, &request, &cache, follow)?;
+        if self.json {
+            json::write(&evaluation.document(), out)?;
+        } else {
+            scores::write_table(&evaluation, out)?;
         }
         scores::write_notes(&evaluation)?;
         Ok(ExitCode::SUCCESS)

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use attractor::experiment::threads;
 use attractor::figure::{self, Figure, FigureFormat, KINDS, Kind, Request, Units};
-use attractor::inspect::figure as in_figures;
-use attractor::run::Run;
+use attractor::run::Folder;
+use attractor::text::figure as in_figures;
 use attractor::{Error, recording_exponent, store};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -139,7 +139,10 @@ impl Plot {
     /// The files that the figure is drawn from, with the recordings of the runs.
     fn read(&self) -> Vec<PathBuf> {
         let named = self.runs.iter().chain(&self.data).cloned();
-        let trained_on = self.runs.iter().filter_map(|run| Run::recording(run));
+        let trained_on = self
+            .runs
+            .iter()
+            .filter_map(|run| Folder::new(run).recording());
         named.chain(trained_on).collect()
     }
 

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::format;
-use attractor::inspect::count;
 use attractor::pipeline::{Pipeline, PipelineError};
+use attractor::text::count;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::reading::Reading;

@@ -10,6 +10,7 @@ use attractor::report::{self, FILE, Request, write_report};
 use clap::Args;
 
 use super::whole;
+use crate::follow::Shown;
 use crate::reading::Reading;
 
 /// Write a page on a run: one HTML file that opens without a network, with the model live inside it
@@ -47,7 +48,7 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let out = self.out();
-        let report = write_report(&self.request(), &out)?;
+        let report = write_report(&self.request(), &out, &mut Shown::new())?;
         let mut notes = io::stderr().lock();
         for note in report.notes() {
             writeln!(notes, "note: {note}")?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::run::Interrupted;
+use attractor::run::Run;
 use clap::Args;
 
 use super::train::Show;
@@ -24,27 +24,21 @@ pub(crate) struct Resume {
     /// Print how it ended as a JSON document
     #[arg(long)]
     json: bool,
-    /// Print nothing but mistakes and what --json asks for
+    /// Print nothing but errors and what --json asks for
     #[arg(long)]
     quiet: bool,
 }
 
 impl Resume {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let interrupted = Interrupted::open(&self.run, self.threads)?;
+        let run = Run::resume(&self.run, self.threads)?;
         let show = Show {
             json: self.json,
             quiet: self.quiet,
         };
-        let mut progress = show.progress(&interrupted.resolved.plan);
-        let Interrupted {
-            run,
-            resolved,
-            recording,
-            checkpoint,
-        } = interrupted;
-        let trained = run.train(&resolved, &recording, checkpoint, &mut progress)?;
+        let mut progress = show.progress(&run.task().resolved);
+        let trained = run.train(&mut progress)?;
         progress.finish();
-        show.after(&trained, &resolved, run.path(), out)
+        show.after(&trained, &run, out)
     }
 }

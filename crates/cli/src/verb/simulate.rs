@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::format;
-use attractor::inspect::count;
 use attractor::settings::{Settings, Value};
 use attractor::system::simulate::{Method, Request, Simulated, Simulation};
+use attractor::text::count;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 

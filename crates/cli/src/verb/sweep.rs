@@ -1,6 +1,6 @@
 //! `attractor sweep STUDY --out DIR`: all runs of a study.
 
-mod view;
+pub(super) mod view;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,7 +13,6 @@ use attractor::sweep::{Ended, Sweep as Runs};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::train::interval;
 use super::whole;
 use crate::reading::tell_remarks;
 use view::View;
@@ -45,7 +44,7 @@ pub(crate) struct Sweep {
     /// Print what came of all runs as a JSON document
     #[arg(long)]
     json: bool,
-    /// Print nothing but mistakes and what --json asks for
+    /// Print nothing but errors and what --json asks for
     #[arg(long)]
     quiet: bool,
 }
@@ -103,12 +102,11 @@ impl Sweep {
 }
 
 fn tell_intervals(sweep: &Runs, notes: &mut dyn Write) -> io::Result<()> {
-    for found in sweep.found_intervals() {
-        let (cell, every) = (&found.cell, interval(&found.found));
-        writeln!(
-            notes,
-            "note: `{cell}` replaces states every {every}; `interval` sets another"
-        )?;
+    for found in sweep.found() {
+        if let Some(note) = &found.settled.note {
+            let (cell, name) = (&found.cell, found.settled.name);
+            writeln!(notes, "note: `{cell}`: {note}; `{name}` sets another")?;
+        }
     }
     Ok(())
 }

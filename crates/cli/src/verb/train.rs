@@ -1,21 +1,19 @@
 //! `attractor train DATA --out RUN`: a model of a recording.
 
-pub(super) mod flags;
+pub(crate) mod flags;
 pub(super) mod progress;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use attractor::Error;
 use attractor::experiment::{
-    DataSource, Experiment, ExperimentError, ExperimentFile, Origin, PRESETS, Raw, Resolved,
+    DataSource, Experiment, ExperimentError, ExperimentFile, Job, Origin, PRESETS, Raw, Resolved,
 };
-use attractor::forcing::Forcing;
-use attractor::inspect::{count, figure};
-use attractor::recording_exponent::Predictability;
-use attractor::run::{RunFolder, Trained};
-use attractor::train::{Outcome, Plan};
+use attractor::run::{Ending, Folder, Recording, Run, Summary, Task, Trained};
+use attractor::text::figure;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -40,16 +38,16 @@ pub(crate) struct Train {
     /// File of settings (TOML), such as the experiment.toml of another run
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Settings under one name; files, --set and flags go before it
+    /// Settings under one name; files, --set and flags override it
     #[arg(long, value_parser = PossibleValuesParser::new(PRESETS.iter().map(|p| p.name)))]
     preset: Option<String>,
-    /// Any setting by name; may be repeated, flags go before it
+    /// Any setting by name; may be repeated, flags override it
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
     /// Print how it ended as a JSON document
     #[arg(long)]
     json: bool,
-    /// Print nothing but mistakes and what --json asks for
+    /// Print nothing but errors and what --json asks for
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
@@ -63,24 +61,21 @@ impl Train {
         let (raw, file) = self.settings()?;
         let experiment = Experiment::check(&raw)?;
         let data = self.data_source(file)?;
-        let folder = RunFolder::check(&self.out)?;
-        let (series, pipeline) = data.read()?;
-        tell_remarks(&data.path, &data.options)?;
-        let resolved = experiment
-            .resolve(&series)
-            .map_err(|error| error.of_file(&data.path))?
-            .prepared_by(pipeline);
+        Folder::new(&self.out).refuse_occupied()?;
+        let recording = Arc::new(Recording::read(data)?);
+        tell_remarks(&recording.source.path, &recording.source.options)?;
+        let task = Task::new(&experiment, recording)?;
         let show = Show {
             json: self.json,
             quiet: self.quiet,
         };
-        show.before(&resolved, &experiment.without_effect(&raw))?;
+        show.before(&task.resolved, &experiment.without_effect(&raw))?;
         // Signals are listened for before there is a folder, so that none leaves one without an explanation.
-        let mut progress = show.progress(&resolved.plan);
-        let run = folder.begin(&resolved, &data, &series)?;
-        let trained = run.train(&resolved, &series, None, &mut progress)?;
+        let mut progress = show.progress(&task.resolved);
+        let run = Run::begin(&self.out, task)?;
+        let trained = run.train(&mut progress)?;
         progress.finish();
-        show.after(&trained, &resolved, run.path(), out)
+        show.after(&trained, &run, out)
     }
 
     /// The settings as written, and the file:  defaults < preset < file < `--set` < flags.
@@ -154,38 +149,28 @@ impl Show {
                 figure(far.sd)
             )?;
         }
-        if let Some(found) = &resolved.found_interval {
-            let every = interval(found);
-            writeln!(
-                notes,
-                "note: states are replaced every {every}; `--interval` sets another"
-            )?;
+        for settled in &resolved.settled {
+            if let Some(note) = &settled.note {
+                writeln!(notes, "note: {note}; `--{}` sets another", settled.name)?;
+            }
         }
-        if let Forcing::Sparse { interval } = resolved.plan.forcing
-            && interval >= resolved.windows.window()
-        {
-            writeln!(
-                notes,
-                "note: windows of {} are forced at their start alone, because the interval has {interval}",
-                count(resolved.windows.window(), "step")
-            )?;
-        }
-        let windows = &resolved.windows;
-        if windows.left_out() > 0 {
-            writeln!(
-                notes,
-                "note: values are missing: {} of {} windows are left out",
-                windows.left_out(),
-                windows.left_out() + windows.count()
-            )?;
+        if let Job::Train(training) = &resolved.job {
+            for note in training.trainer.notes() {
+                writeln!(notes, "note: {note}")?;
+            }
         }
         Ok(())
     }
 
-    pub(super) fn progress(self, plan: &Plan) -> Progress {
-        match self.quiet {
-            true => Progress::silent(plan),
-            false => Progress::shown(plan),
+    pub(super) fn progress(self, resolved: &Resolved) -> Progress {
+        let updates = match &resolved.job {
+            Job::Train(training) => training.trainer.length().updates(),
+            Job::Solve => 0,
+        };
+        if self.quiet {
+            Progress::silent(updates)
+        } else {
+            Progress::shown(updates)
         }
     }
 
@@ -193,48 +178,43 @@ impl Show {
     pub(super) fn after(
         self,
         trained: &Trained,
-        resolved: &Resolved,
-        folder: &Path,
+        run: &Run,
         out: &mut dyn Write,
     ) -> Result<ExitCode, Error> {
+        let outcome = trained.summary.outcome;
         if self.json {
-            writeln!(out, "{:#}", trained.to_json())?;
+            let document =
+                serde_json::to_string_pretty(&trained.summary).map_err(io::Error::from)?;
+            writeln!(out, "{document}")?;
         }
         if !self.quiet {
             let mut notes = io::stderr().lock();
-            summarize(trained, folder, &mut notes)?;
-            if let Outcome::Diverged { .. } = trained.outcome {
-                writeln!(notes, "hint: {}", resolved.against_divergence())?;
+            summarize(trained, run.path(), &mut notes)?;
+            if outcome == Ending::Diverged {
+                let hint = run.task().resolved.against_divergence();
+                writeln!(notes, "hint: {hint}")?;
             }
         }
-        Ok(match trained.outcome {
-            Outcome::Diverged { .. } => ExitCode::from(crate::OUTCOME),
-            Outcome::Stopped(_) => ExitCode::from(crate::INTERRUPTED),
-            Outcome::Finished(_) => ExitCode::SUCCESS,
+        Ok(match outcome {
+            Ending::Diverged => ExitCode::from(crate::OUTCOME),
+            Ending::Stopped => ExitCode::from(crate::INTERRUPTED),
+            Ending::Finished | Ending::Unknown => ExitCode::SUCCESS,
         })
     }
 }
 
-/// What an interval is that was left to the data.
-pub(super) fn interval(found: &Predictability) -> String {
-    let error = found.error.map(|error| format!(" ± {}", figure(error)));
-    format!(
-        "{}, the predictability time of `{}` (λ = {}{} per row)",
-        count(found.rows, "step"),
-        found.channel,
-        figure(found.exponent),
-        error.unwrap_or_default()
-    )
-}
-
 /// A line on how it went.
 fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Result<()> {
-    let (seconds, folder) = (trained.seconds, folder.display());
-    let loss = trained
-        .history
-        .last()
-        .map_or(String::new(), |epoch| format!(", loss {:.6}", epoch.loss));
-    for back in &trained.rollbacks {
+    let Summary {
+        seconds,
+        update,
+        outcome,
+        ..
+    } = trained.summary;
+    let folder = folder.display();
+    let loss = trained.summary.loss;
+    let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.6}"));
+    for back in &trained.summary.rollbacks {
         writeln!(
             notes,
             "note: diverged at update {}, went back to {} with learning rate × {} and alpha {}",
@@ -245,24 +225,26 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
         )?;
     }
     if trained.found_none {
-        let chosen = trained.reconstruction.card.chosen.as_deref();
+        let chosen = trained.summary.chosen.as_deref();
         writeln!(
             notes,
             "note: --best-by found no parameters with a score: free orbits diverge or stand still; the model has others ({})",
             chosen.unwrap_or_default()
         )?;
     }
-    let update = trained.outcome.state().update;
-    match trained.outcome {
-        Outcome::Finished(_) => writeln!(
+    match outcome {
+        Ending::Finished | Ending::Unknown if update == 0 => {
+            writeln!(notes, "solved in {seconds:.1} s: {folder}")
+        }
+        Ending::Finished | Ending::Unknown => writeln!(
             notes,
             "finished {update} updates in {seconds:.1} s{loss}: {folder}"
         ),
-        Outcome::Stopped(_) => writeln!(
+        Ending::Stopped => writeln!(
             notes,
             "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {folder}` continues: {folder}"
         ),
-        Outcome::Diverged { .. } => writeln!(
+        Ending::Diverged => writeln!(
             notes,
             "diverged at update {update} after {seconds:.1} s{loss}; the last finite state is kept: {folder}"
         ),

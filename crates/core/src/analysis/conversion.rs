@@ -44,6 +44,12 @@ pub enum States {
 /// Why a map has no such form. Units and states are numbered from 1, as in the equations.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConversionError {
+    /// Only maps that teacher forcing trains have other forms.
+    #[error("`{from}` is no piecewise-linear map")]
+    NotAMap {
+        /// The model.
+        from: &'static str,
+    },
     /// A smooth map has no linear regions.
     #[error("`{from}` is smooth: no piecewise-linear model is the same map")]
     Smooth {
@@ -172,12 +178,12 @@ pub fn convert_model(
         observation,
     } = *model.architecture();
     let (of_map, of_observation) = model.parameters();
-    let converted = convert(info, dims, &of_map, to)?;
+    let converted = convert(info, dims, of_map, to)?;
     let (kind, of_observation) = match &converted.states {
-        States::Same => (observation.kind, of_observation),
+        States::Same => (observation.kind, of_observation.to_vec()),
         States::Copies { thresholds } => (
             ObservationKind::LinearWithBias,
-            observe_copies(model, &of_observation, thresholds),
+            observe_copies(model, of_observation, thresholds),
         ),
     };
     let architecture = Architecture::new(to, converted.dims, kind, observation.dim_obs);

@@ -21,9 +21,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::tangent::Tangent;
+use crate::dynamics::{Dynamics, Tangent};
 use crate::linalg;
 use crate::map::Map;
+use crate::map::tangent::Tangent as MapTangent;
 use crate::series::mean_and_sd;
 use crate::system::integrate::{Dop853, IntegrateError, Tolerance};
 use crate::system::{System, Time};
@@ -131,8 +132,24 @@ pub fn lyapunov_spectrum(
     }
 }
 
-/// The spectrum of a trainable map per step, along the free orbit from `z0`. Row t of `inputs` (rows × K) drives step t;
+/// The spectrum of a fitted system per step, along the free orbit from `z0`. Row t of `inputs` (rows × K) drives step t;
 /// behind its last row the first follows again.
+pub fn lyapunov_of_dynamics(
+    dynamics: &dyn Dynamics,
+    z0: &[f64],
+    inputs: &[f64],
+    plan: &LyapunovPlan,
+) -> Result<Spectrum, IntegrateError> {
+    along(
+        &mut *dynamics.tangent(),
+        z0,
+        inputs,
+        dynamics.sizes().inputs,
+        plan,
+    )
+}
+
+/// The same of a map with parameters in double precision.
 pub fn lyapunov_of_map(
     map: &dyn Map,
     theta: &[f64],
@@ -140,18 +157,33 @@ pub fn lyapunov_of_map(
     inputs: &[f64],
     plan: &LyapunovPlan,
 ) -> Result<Spectrum, IntegrateError> {
-    let dims = map.dims();
+    along(
+        &mut MapTangent::new(map, theta),
+        z0,
+        inputs,
+        map.dims().inputs,
+        plan,
+    )
+}
+
+/// The spectrum along the orbit from `z0`, driven by rows of k inputs.
+fn along(
+    tangent: &mut dyn Tangent,
+    z0: &[f64],
+    inputs: &[f64],
+    k: usize,
+    plan: &LyapunovPlan,
+) -> Result<Spectrum, IntegrateError> {
     assert!(
-        (1..=dims.latent).contains(&plan.count) && plan.intervals >= BLOCKS,
+        (1..=z0.len()).contains(&plan.count) && plan.intervals >= BLOCKS,
         "{} exponents from {} steps",
         plan.count,
         plan.intervals
     );
-    let mut tangent = Tangent::new(map, theta);
-    let rows = (inputs.len() / dims.inputs.max(1)).max(1);
+    let rows = (inputs.len() / k.max(1)).max(1);
     let mut z = z0.to_vec();
-    iterate(dims.latent, plan, |step, jac| {
-        let s = &inputs[step % rows * dims.inputs..][..dims.inputs];
+    iterate(z0.len(), plan, |step, jac| {
+        let s = &inputs[step % rows * k..][..k];
         tangent.advance(&mut z, s, jac);
         finite(&z, step as f64)
     })

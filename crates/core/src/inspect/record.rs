@@ -170,11 +170,11 @@ impl Seen {
 /// Rows, and units of time when rows are not the unit already.
 pub(super) fn duration(rows: f64, series: &Series) -> String {
     let step = series.step();
-    let rows_text = format!("{} rows", super::words::figure(rows));
+    let rows_text = format!("{} rows", crate::text::figure(rows));
     if step.dt == 1.0 && step.unit.is_empty() {
         return rows_text;
     }
-    let time = super::words::figure(rows * step.dt);
+    let time = crate::text::figure(rows * step.dt);
     match step.unit.as_str() {
         "" => format!("{rows_text}, {time} units of time"),
         unit => format!("{rows_text}, {time} {unit}"),

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::rng::{Rng, Stream};
 use crate::series::{Channel, Gap, Trajectory};
+use crate::text::figure;
 
 /// Two channels of smoothed noise with mean 0, spread 1 and an autocorrelation time of some 10 rows: φ = 0.9.
 fn clean(n: usize, seed: u64) -> Vec<f64> {

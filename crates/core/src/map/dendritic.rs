@@ -8,9 +8,8 @@
 use super::additive::{UnitsStart, uniform};
 use super::piecewise::Hinges;
 use super::plrnn::diagonal_and_rest;
-use super::{Additive, Dims, ModelInfo, Start, Units};
+use super::{Additive, Dims, ModelInfo, Start, UnitKind, Units};
 use crate::catalogue::{Entry, Kind};
-use crate::kernel::KernelKind;
 use crate::rng::Rng;
 use crate::theta::Shape;
 
@@ -33,7 +32,7 @@ pub static PLAIN: ModelInfo = ModelInfo {
             dims,
         ))
     },
-    kernel: KernelKind::Dendritic(Clipping::Off),
+    units: UnitKind::Dendritic(Clipping::Off),
     hidden: Some("bases B a latent state"),
 };
 
@@ -56,7 +55,7 @@ pub static CLIPPED: ModelInfo = ModelInfo {
             dims,
         ))
     },
-    kernel: KernelKind::Dendritic(Clipping::On),
+    units: UnitKind::Dendritic(Clipping::On),
     hidden: Some("bases B a latent state"),
 };
 

@@ -3,9 +3,8 @@
 
 use super::additive::{UnitsStart, unit_matrix};
 use super::piecewise::Hinges;
-use super::{Additive, Dims, ModelInfo, Start, Units};
+use super::{Additive, Dims, ModelInfo, Start, UnitKind, Units};
 use crate::catalogue::{Entry, Kind};
-use crate::kernel::KernelKind;
 use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::Shape;
@@ -29,7 +28,7 @@ pub static PLAIN: ModelInfo = ModelInfo {
             dims,
         ))
     },
-    kernel: KernelKind::Rectified(Centring::None),
+    units: UnitKind::Rectified(Centring::None),
     hidden: None,
 };
 
@@ -52,7 +51,7 @@ pub static MEAN_CENTRED: ModelInfo = ModelInfo {
             dims,
         ))
     },
-    kernel: KernelKind::Rectified(Centring::Mean),
+    units: UnitKind::Rectified(Centring::Mean),
     hidden: None,
 };
 

@@ -12,9 +12,8 @@
 use super::additive::{UnitsStart, add_scaled, dot, uniform, unit_matrix};
 use super::piecewise::Hinges;
 use super::plrnn::talathi_vartak;
-use super::{Additive, Dims, ModelInfo, Start, Units};
+use super::{Additive, Dims, ModelInfo, Start, UnitKind, Units};
 use crate::catalogue::{Entry, Kind};
-use crate::kernel::KernelKind;
 use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::Shape;
@@ -32,7 +31,7 @@ pub static CLIPPED: ModelInfo = ModelInfo {
         references: &["hess2023"],
     },
     build: |dims| Box::new(Additive::new(Shallow(Activation::Clipped), dims)),
-    kernel: KernelKind::Shallow(Activation::Clipped),
+    units: UnitKind::Shallow(Activation::Clipped),
     hidden: Some("hidden units L"),
 };
 
@@ -48,7 +47,7 @@ pub static PLAIN: ModelInfo = ModelInfo {
         references: &["hess2023"],
     },
     build: |dims| Box::new(Additive::new(Shallow(Activation::Plain), dims)),
-    kernel: KernelKind::Shallow(Activation::Plain),
+    units: UnitKind::Shallow(Activation::Plain),
     hidden: Some("hidden units L"),
 };
 
@@ -64,7 +63,7 @@ pub static TANH: ModelInfo = ModelInfo {
         references: &["hess2023"],
     },
     build: |dims| Box::new(Additive::new(Shallow(Activation::Tanh), dims)),
-    kernel: KernelKind::Shallow(Activation::Tanh),
+    units: UnitKind::Shallow(Activation::Tanh),
     hidden: Some("hidden units L"),
 };
 

@@ -1,12 +1,12 @@
 //! The scores of the paper from the paper's orbit: D_stsp (with the paper's f32 form from six channels), D_H, PE(n).
 //!
-//! The orbit starts from the state inferred from the first row of the truth and has ⌊1.25 T⌋ rows, of which the first
+//! The orbit starts from the state inferred from the first rows of the truth, one for most methods, and has ⌊1.25 T⌋ rows, of which the first
 //! ⌊0.25 T⌋ are dropped. With external inputs it has T rows and none is dropped. A model may have a second, small
 //! attractor that only some starts fall into, so that other starts are judged as well.
 //!
 //! ```
+//! use attractor_core::dynamics::Stretch;
 //! use attractor_core::map::{Dims, MODELS};
-//! use attractor_core::measure::Rows;
 //! use attractor_core::measure::evaluate::{Plan, Reference};
 //! use attractor_core::model::{Architecture, Model};
 //! use attractor_core::observation::{ObservationKind, ObservationStart};
@@ -14,11 +14,10 @@
 //!
 //! let request = Request { standardize: true, ..Request::new("lorenz63", 2000) };
 //! let series = Simulation::check(&request)?.run()?.series;
-//! let truth = Rows::new(&series.trajectories()[0].x, 3);
 //! let dims = Dims { latent: 3, hidden: 20, inputs: 0 };
 //! let architecture = Architecture::new(MODELS[0], dims, ObservationKind::Linear, 3)?;
 //! let untrained = Model::start(architecture, ObservationStart::WellConditioned, &series, 1);
-//! let scores = Reference::new(truth, &[], Plan::default())?.scores(&untrained);
+//! let scores = Reference::new(Stretch::longest(&series), Plan::default())?.scores(&untrained);
 //! assert!(scores.pe.is_some_and(|pe| pe > 0.1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -27,10 +26,13 @@ use std::iter;
 
 use super::d_hellinger::Spectra;
 use super::d_stsp::{Binned, Grid, LARGEST_BINNED};
-use super::free_run::orbits;
 use super::mixture::Mixture;
 use super::prediction_error::prediction_error;
-use super::{Estimate, MeasureError, Options, Rows, refuse_short, spread};
+use super::valid_time::{ValidForecasts, ValidTime};
+use super::{
+    Against, Estimate, Judges, MEASURES, MeasureError, Options, Rows, refuse_short, spread,
+};
+use crate::dynamics::{Dynamics, Stretch};
 use crate::model::Model;
 
 /// How the paper's scores are computed.
@@ -47,9 +49,9 @@ pub struct Plan {
 /// Which scores of a free orbit are computed; the others are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Which {
-    /// All.
+    /// All of the paper's.
     #[default]
-    All,
+    Paper,
     /// Those of the state space.
     StateSpace,
     /// Those of the spectra.
@@ -59,23 +61,27 @@ pub enum Which {
 /// Which part of a free orbit is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OrbitPart {
-    /// The last T of ⌊1.25 T⌋ rows, as in the paper's tables; all T where the model has inputs.
+    /// The last T of ⌊1.25 T⌋ rows, as in the paper's tables; all T where the system has inputs.
     #[default]
     Settled,
     /// All of T rows, as the paper monitors training.
     Whole,
 }
 
-/// A truth that models are judged against, prepared once.
-pub struct Reference<'a> {
-    truth: Rows<'a>,
-    inputs: &'a [f64],
+/// A truth that fitted systems are judged against, prepared once.
+pub struct Reference {
+    x: Vec<f64>,
+    s: Vec<f64>,
+    dim: usize,
     plan: Plan,
     moments: Vec<(f64, f64)>,
     grid: Grid,
     state_space: StateSpace,
     spectra: Spectra,
 }
+
+/// A score, or why there is none.
+pub type Scored = Result<Estimate, MeasureError>;
 
 enum StateSpace {
     Binned(Binned),
@@ -84,53 +90,41 @@ enum StateSpace {
 
 impl StateSpace {
     /// D_stsp, and its f32 form where there is one.
-    fn divergence(&self, orbit: Rows<'_>) -> (Option<Estimate>, Option<Estimate>) {
+    fn divergence(&self, orbit: Rows<'_>) -> Vec<(&'static str, Scored)> {
         match self {
-            StateSpace::Binned(binned) => {
-                let divergence = binned.divergence(orbit).ok();
-                (divergence.map(|d| Estimate::exact(d.value)), None)
-            }
+            StateSpace::Binned(binned) => vec![("d_stsp", binned.judge(orbit))],
             StateSpace::Mixture(mixture) => {
                 let divergence = mixture.divergence(orbit);
-                (Some(divergence.exact), divergence.paper)
+                let paper = divergence.paper.ok_or(MeasureError::Underflow);
+                vec![("d_stsp", Ok(divergence.exact)), ("d_stsp_paper", paper)]
             }
         }
     }
 }
 
-/// What is said of one free orbit. A score that is not defined is none.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// What is said of one free orbit.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct OrbitScores {
-    /// Whether the orbit left every bound: not finite, or 10⁶ standard deviations from the truth. Then all else is
-    /// none.
+    /// Whether the orbit left every bound: not finite, or 10⁶ standard deviations from the truth. Then it has no scores.
     pub diverged: bool,
-    /// State-space divergence; none if no row lies in the box.
-    pub d_stsp: Option<Estimate>,
-    /// The same in the f32 form of the paper's tables, from six channels.
-    pub d_stsp_paper: Option<Estimate>,
-    /// Hellinger distance of spectra; none if a channel of the orbit is constant.
-    pub d_h: Option<f64>,
     /// The share of rows outside the box around the truth.
     pub outside: Option<f64>,
+    /// By the names of measures, in the order of the list.
+    pub scores: Vec<(&'static str, Scored)>,
 }
 
 impl OrbitScores {
-    /// The value of a measure by its name, none within if it is not defined; none for other measures.
-    pub fn value(&self, id: &str) -> Option<Option<f64>> {
-        let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
-        match id {
-            "d_stsp" => Some(value(self.d_stsp)),
-            "d_stsp_paper" => Some(value(self.d_stsp_paper)),
-            "d_h" => Some(self.d_h),
-            _ => None,
-        }
+    /// The value of a measure by its name; none if it was not computed or is not defined.
+    pub fn value(&self, id: &str) -> Option<f64> {
+        let score = self.scores.iter().find(|(name, _)| *name == id);
+        score.and_then(|(_, score)| score.as_ref().ok().map(|estimate| estimate.value))
     }
 }
 
-/// The paper's scores of a model.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The paper's scores of a fitted system.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
-    /// Of the orbit from the first row of the truth.
+    /// Of the orbit from the first rows of the truth.
     pub orbit: OrbitScores,
     /// PE(n); none if forecasts diverge.
     pub pe: Option<f64>,
@@ -139,79 +133,90 @@ pub struct Scores {
 /// Farther from the mean than this many standard deviations, an orbit has diverged.
 const BOUND: f64 = 1e6;
 
-/// The paper's scores of a model against a truth; to judge several models, keep a [`Reference`].
+/// The paper's scores of a system against a truth; to judge several, keep a [`Reference`].
 pub fn scores(
-    model: &Model,
-    truth: Rows<'_>,
-    inputs: &[f64],
+    dynamics: &dyn Dynamics,
+    truth: Stretch<'_>,
     plan: Plan,
 ) -> Result<Scores, MeasureError> {
-    Ok(Reference::new(truth, inputs, plan)?.scores(model))
+    Ok(Reference::new(truth, plan)?.scores(dynamics))
 }
 
-impl<'a> Reference<'a> {
-    /// Prepares a truth, in the units that models see, with its inputs (T × K, empty without).
-    pub fn new(
-        truth: Rows<'a>,
-        inputs: &'a [f64],
-        plan: Plan,
-    ) -> Result<Reference<'a>, MeasureError> {
-        refuse_short(truth, plan.options.pe_steps + 1)?;
-        let state_space = match truth.dim() <= LARGEST_BINNED {
-            true => StateSpace::Binned(Binned::new(truth, plan.options.state_box)?),
-            false => StateSpace::Mixture(Mixture::new(truth, plan.options.seed)?),
+impl Reference {
+    /// Prepares a truth, in the units that models see.
+    pub fn new(truth: Stretch<'_>, plan: Plan) -> Result<Reference, MeasureError> {
+        let rows = truth.rows();
+        refuse_short(rows, plan.options.pe_steps + 1)?;
+        let state_space = if rows.dim() <= LARGEST_BINNED {
+            StateSpace::Binned(Binned::new(rows, plan.options.state_box)?)
+        } else {
+            StateSpace::Mixture(Mixture::new(rows, plan.options.seed)?)
         };
         Ok(Reference {
-            truth,
-            inputs,
+            x: rows.values().to_vec(),
+            s: truth.inputs().to_vec(),
+            dim: rows.dim(),
             plan,
-            moments: spread(truth)?,
-            grid: Grid::new(truth, plan.options.state_box)?,
+            moments: spread(rows)?,
+            grid: Grid::new(rows, plan.options.state_box)?,
             state_space,
-            spectra: Spectra::new(truth)?,
+            spectra: Spectra::new(rows)?,
         })
     }
 
     /// The truth.
-    pub fn truth(&self) -> Rows<'a> {
-        self.truth
+    pub fn truth(&self) -> Rows<'_> {
+        Rows::new(&self.x, self.dim)
     }
 
-    /// The paper's scores of a model.
-    pub fn scores(&self, model: &Model) -> Scores {
+    /// The truth with its inputs.
+    pub fn data(&self) -> Stretch<'_> {
+        Stretch::new(self.truth(), &self.s)
+    }
+
+    /// The paper's scores of a system.
+    pub fn scores(&self, dynamics: &dyn Dynamics) -> Scores {
         Scores {
-            orbit: self.judge(&self.orbit(model)),
-            pe: self.prediction_error(model),
+            orbit: self.judge(&self.orbit(dynamics)),
+            pe: self.prediction_error(dynamics),
         }
     }
 
-    /// PE(n) of a model; none if forecasts diverge.
-    pub fn prediction_error(&self, model: &Model) -> Option<f64> {
-        let pe = prediction_error(model, self.truth, self.inputs, self.plan.options.pe_steps);
+    /// PE(n) of a system; none if forecasts diverge.
+    pub fn prediction_error(&self, dynamics: &dyn Dynamics) -> Option<f64> {
+        let pe = prediction_error(dynamics, self.data(), self.plan.options.pe_steps);
         pe.ok().filter(|pe| pe.is_finite())
     }
 
-    /// The paper's orbit of a model, in f64: from the first row of the truth, without what is dropped.
-    pub fn orbit(&self, model: &Model) -> Vec<f64> {
-        self.orbit_from(model, self.truth.row(0))
+    /// How long forecasts of a system are valid.
+    pub fn valid_time(&self, dynamics: &dyn Dynamics) -> Result<ValidTime, MeasureError> {
+        let forecasts = ValidForecasts::new(self.truth(), self.plan.options.threshold)?;
+        Ok(forecasts.of_dynamics(dynamics, self.data()))
     }
 
-    fn orbit_from(&self, model: &Model, x: &[f64]) -> Vec<f64> {
-        let mut orbit = model.orbit(x, self.inputs, self.steps());
-        orbit.drain(..self.dropped() * self.truth.dim());
+    /// The paper's orbit of a system, in f64: from the first row at which it can infer a state, without what is dropped.
+    pub fn orbit(&self, dynamics: &dyn Dynamics) -> Vec<f64> {
+        self.orbit_from(dynamics, self.first_start(dynamics))
+    }
+
+    fn orbit_from(&self, dynamics: &dyn Dynamics, row: usize) -> Vec<f64> {
+        let z = dynamics.states_at(self.data(), &[row]);
+        let mut orbit = dynamics.orbit(&z, &self.inputs(dynamics), self.steps());
+        orbit.drain(..self.dropped() * self.dim);
         orbit
     }
 
-    /// The scores of orbits from `count` other rows, evenly spaced over the truth, in f32 lanes; each is judged when it is
-    /// asked for. Inputs are those from the first row on.
+    /// The scores of orbits from `count` other rows, evenly spaced over the truth; each is judged when it is asked for. Inputs
+    /// are those of the first orbit.
     pub fn from_other_starts(
         &self,
-        model: &Model,
+        dynamics: &dyn Dynamics,
         count: usize,
     ) -> impl Iterator<Item = OrbitScores> {
-        let starts: Vec<&[f64]> = self.other_starts(count).collect();
-        let dropped = self.dropped() * self.truth.dim();
-        let orbits = orbits(model, &starts, self.inputs, self.steps());
+        let starts: Vec<usize> = self.other_starts(dynamics, count).collect();
+        let dropped = self.dropped() * self.dim;
+        let inputs = self.inputs(dynamics);
+        let orbits = dynamics.orbits(self.data(), &starts, &inputs, self.steps());
         orbits
             .into_iter()
             .map(move |orbit| self.judge(&orbit[dropped..]))
@@ -220,20 +225,43 @@ impl<'a> Reference<'a> {
     /// The model with a B through which its free orbits, from the first row and `others` more, vary as the truth does
     /// ([`spread`](crate::spread)); none if there is no such B.
     pub fn with_matched_spread(&self, model: &Model, others: usize) -> Option<Model> {
-        let starts = iter::once(self.truth.row(0)).chain(self.other_starts(others));
-        let orbits: Vec<Vec<f64>> = starts.map(|x| self.orbit_from(model, x)).collect();
-        crate::spread::matched(model, self.truth, &orbits)
+        let first = self.first_start(model);
+        let starts = iter::once(first).chain(self.other_starts(model, others));
+        let orbits: Vec<Vec<f64>> = starts.map(|row| self.orbit_from(model, row)).collect();
+        crate::spread::matched(model, self.truth(), &orbits)
+    }
+
+    /// The first row at which a system can infer a state.
+    fn first_start(&self, dynamics: &dyn Dynamics) -> usize {
+        (dynamics.memory().rows() - 1).min(self.truth().len() - 1)
     }
 
     /// `count` rows, evenly spaced, without the first.
-    fn other_starts(&self, count: usize) -> impl Iterator<Item = &'a [f64]> {
-        let (truth, len) = (self.truth, self.truth.len());
-        (0..count).map(move |i| truth.row(((i + 1) * len / (count + 1)).min(len - 1)))
+    fn other_starts(
+        &self,
+        dynamics: &dyn Dynamics,
+        count: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let (first, len) = (self.first_start(dynamics), self.truth().len());
+        (0..count).map(move |i| ((i + 1) * len / (count + 1)).clamp(first, len - 1))
     }
 
-    /// What is said of an orbit with the channels of the truth, row-major.
+    /// The inputs of an orbit: those from the row that it starts at, from their first row again behind their last.
+    fn inputs(&self, dynamics: &dyn Dynamics) -> Vec<f64> {
+        let k = dynamics.sizes().inputs;
+        let from = self.s.iter().copied().cycle();
+        from.skip(self.first_start(dynamics) * k)
+            .take(if self.s.is_empty() {
+                0
+            } else {
+                self.steps() * k
+            })
+            .collect()
+    }
+
+    /// The paper's scores of an orbit with the channels of the truth, row-major.
     pub fn judge(&self, orbit: &[f64]) -> OrbitScores {
-        let orbit = Rows::new(orbit, self.truth.dim());
+        let orbit = Rows::new(orbit, self.dim);
         if leaves_bounds(&self.moments, orbit) {
             return OrbitScores {
                 diverged: true,
@@ -242,24 +270,74 @@ impl<'a> Reference<'a> {
         }
         let mut scores = OrbitScores::default();
         if self.plan.scores != Which::Spectra {
-            (scores.d_stsp, scores.d_stsp_paper) = self.state_space.divergence(orbit);
+            scores.scores = self.state_space.divergence(orbit);
             scores.outside = Some(self.grid.outside(orbit));
         }
         if self.plan.scores != Which::StateSpace {
-            scores.d_h = self.spectra.distance(orbit).ok();
+            scores.scores.push(("d_h", self.spectra.judge(orbit)));
         }
         scores
     }
 
+    /// The names of the measures that [`Reference::judge`] computes.
+    pub fn names(&self) -> Vec<&'static str> {
+        let of_states: &[&str] = match (self.plan.scores, &self.state_space) {
+            (Which::Spectra, _) => &[],
+            (_, StateSpace::Binned(_)) => &["d_stsp"],
+            (_, StateSpace::Mixture(_)) => &["d_stsp", "d_stsp_paper"],
+        };
+        let of_spectra = (self.plan.scores != Which::StateSpace).then_some("d_h");
+        of_states.iter().copied().chain(of_spectra).collect()
+    }
+
     fn dropped(&self) -> usize {
         match self.plan.orbit {
-            OrbitPart::Settled if self.inputs.is_empty() => self.truth.len() / 4,
+            OrbitPart::Settled if self.s.is_empty() => self.truth().len() / 4,
             _ => 0,
         }
     }
 
     fn steps(&self) -> usize {
-        self.truth.len() + self.dropped()
+        self.truth().len() + self.dropped()
+    }
+}
+
+/// The measures of orbits that are not the paper's, against one truth.
+pub struct OtherMeasures {
+    prepared: Vec<(&'static str, Result<Box<dyn Against>, MeasureError>)>,
+}
+
+impl OtherMeasures {
+    /// Prepares those that have a meaning for the truth.
+    pub fn new(truth: Rows<'_>, options: &Options) -> OtherMeasures {
+        let of_paper = ["d_stsp", "d_stsp_paper", "d_h"];
+        let others = MEASURES.iter().filter_map(|info| match info.judges {
+            Judges::Orbit(prepare) if !of_paper.contains(&info.entry.id) => {
+                let against = prepare(truth, options).transpose()?;
+                Some((info.entry.id, against))
+            }
+            _ => None,
+        });
+        OtherMeasures {
+            prepared: others.collect(),
+        }
+    }
+
+    /// What they say of an orbit that has not diverged.
+    pub fn judge(&self, orbit: Rows<'_>) -> Vec<(&'static str, Scored)> {
+        let judged = self.prepared.iter().map(|(id, against)| {
+            let score = match against {
+                Ok(against) => against.judge(orbit),
+                Err(error) => Err(error.clone()),
+            };
+            (*id, score)
+        });
+        judged.collect()
+    }
+
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.prepared.iter().map(|(id, _)| *id)
     }
 }
 

@@ -13,11 +13,12 @@ use super::analogue::Library;
 use super::prediction_error::prediction_error_of;
 use super::summary::median;
 use super::surrogate::Surrogate;
-use super::valid_time::Forecasts;
+use super::valid_time::ValidForecasts;
 use super::{
     Against, Better, Forecast, Judges, MEASURES, MeasureError, MeasureInfo, Options, Prepare, Rows,
     spread,
 };
+use crate::progress::{Follow, Stopped, tell};
 
 /// The floor and chance of one measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,13 +48,25 @@ pub const SURROGATES: [&str; 5] = [
 /// Rows that analogues are looked up for.
 const QUERIES: usize = 1000;
 
+/// Why there are no levels.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LevelsError {
+    /// No measure can be made of the truth.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// It was stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
 /// The levels of every measure that has a meaning for the truth, in the order of the list. `others`
 /// are other orbits of the true system, as long as the truth and with its scale, where there are any.
 pub fn levels(
     truth: Rows<'_>,
     others: &[Rows<'_>],
     options: &Options,
-) -> Result<Vec<Level>, MeasureError> {
+    follow: &mut dyn Follow,
+) -> Result<Vec<Level>, LevelsError> {
     spread(truth)?;
     let made = Surrogate::ALL.map(|kind| (kind, kind.of(truth, options.seed)));
     let data = Data {
@@ -66,7 +79,13 @@ pub fn levels(
         options,
     };
     let mut found = Vec::new();
-    for info in MEASURES {
+    for (i, info) in MEASURES.iter().enumerate() {
+        tell(
+            follow,
+            "floors and chance levels",
+            i as u64,
+            MEASURES.len() as u64,
+        )?;
         match info.judges {
             Judges::Orbit(prepare) => found.extend(data.of_orbits(info, prepare)),
             Judges::Forecasts(forecast) => found.push(data.of_forecasts(info, forecast)),
@@ -132,7 +151,7 @@ impl Data<'_> {
             }
             Forecast::Error => None,
             Forecast::Time => {
-                let forecasts = Forecasts::new(truth, self.options.threshold).ok()?;
+                let forecasts = ValidForecasts::new(truth, self.options.threshold).ok()?;
                 Some(forecasts.of(predict).steps.value)
             }
         }
@@ -149,7 +168,7 @@ impl Data<'_> {
         match forecast {
             Forecast::Error => self.error_of_analogues(&library, asked),
             Forecast::Time => {
-                let forecasts = Forecasts::new(asked, self.options.threshold).ok()?;
+                let forecasts = ValidForecasts::new(asked, self.options.threshold).ok()?;
                 let steps = forecasts.horizon();
                 let found: Vec<usize> = forecasts
                     .starts()

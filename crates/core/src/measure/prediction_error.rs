@@ -7,10 +7,9 @@
 //! x̂_{t+n|t} is n free steps from the initial state inferred from x_t, step i driven by the inputs of row t + i. It is
 //! in the units of the data squared: on standardised data 1 is what predicting the mean gives (Hess et al. 2023).
 
-use super::free_run::free_run;
 use super::{Better, Forecast, Judges, MeasureError, MeasureInfo, Rows, refuse_short};
 use crate::catalogue::{Entry, Kind};
-use crate::model::Model;
+use crate::dynamics::{Dynamics, Stretch};
 use crate::settings::{Domain, Setting};
 
 /// PE(n) in the list.
@@ -41,31 +40,28 @@ pub const STEPS: Setting = Setting {
     about: "steps n of the forecasts whose mean squared error is PE(n)",
 };
 
-/// PE(n) of a model, in f32 lanes; `inputs` has as many rows as the truth, none for a model without. Not finite if
-/// forecasts diverge.
+/// PE(n) of a fitted system, from every row that it can infer a state at and that has n successors. Not finite if forecasts
+/// diverge.
 pub fn prediction_error(
-    model: &Model,
-    truth: Rows<'_>,
-    inputs: &[f64],
+    dynamics: &dyn Dynamics,
+    data: Stretch<'_>,
     n: usize,
 ) -> Result<f64, MeasureError> {
-    refuse_short(truth, n + 1)?;
-    let k = model.architecture().dims.inputs;
-    let mut run = free_run(model);
-    let width = run.width();
-    let starts: Vec<usize> = (0..truth.len() - n).collect();
+    let first = dynamics.memory().rows() - 1;
+    refuse_short(data.rows(), first + n + 1)?;
+    let mut forecasts = dynamics.forecasts(data);
+    let width = forecasts.width();
+    let starts: Vec<usize> = (first..data.len() - n).collect();
     let mut sum = 0.0;
     for starts in starts.chunks(width) {
-        run.start(&mut starts.iter().map(|&t| truth.row(t)));
-        let driven = |&t: &usize| &inputs[(t + 1) * k..][..n * k];
-        let inputs: Vec<&[f64]> = starts.iter().map(driven).collect();
-        let seen = run.advance(&inputs, n, 1);
-        for (lane, &t) in starts.iter().enumerate() {
-            let x_hat = seen.iter().skip(lane).step_by(width);
-            sum += squares(x_hat.map(|&v| f64::from(v)), truth.row(t + n));
+        forecasts.start(starts);
+        let seen = forecasts.advance(n, 1);
+        for (branch, &t) in starts.iter().enumerate() {
+            let x_hat = seen.iter().skip(branch).step_by(width);
+            sum += squares(x_hat.copied(), data.row(t + n));
         }
     }
-    Ok(sum / (starts.len() * truth.dim()) as f64)
+    Ok(sum / (starts.len() * data.rows().dim()) as f64)
 }
 
 /// PE(n) of forecasts that are given: `predict(t, i)` is what is said at row t about row t + i, asked for some rows t.

@@ -8,12 +8,11 @@
 //! 2020). Times the largest Lyapunov exponent it is in Lyapunov times. A forecast that is still valid at the
 //! horizon counts as long as the horizon, and how many do is told.
 
-use super::free_run::{FreeRun, free_run};
 use super::{
     Better, Estimate, Forecast, Judges, MeasureError, MeasureInfo, Rows, refuse_short, spread,
 };
 use crate::catalogue::{Entry, Kind};
-use crate::model::Model;
+use crate::dynamics::{Dynamics, Forecasts, Stretch};
 use crate::settings::{Domain, Setting};
 
 /// VPT in the list.
@@ -67,7 +66,7 @@ pub struct ValidTime {
 
 /// Where forecasts start, how long they last, and when they are wrong.
 #[derive(Debug, Clone)]
-pub struct Forecasts<'a> {
+pub struct ValidForecasts<'a> {
     truth: Rows<'a>,
     weights: Vec<f64>,
     limit: f64,
@@ -75,9 +74,9 @@ pub struct Forecasts<'a> {
     starts: Vec<usize>,
 }
 
-impl<'a> Forecasts<'a> {
+impl<'a> ValidForecasts<'a> {
     /// Forecasts of a truth of at least four rows.
-    pub fn new(truth: Rows<'a>, threshold: f64) -> Result<Forecasts<'a>, MeasureError> {
+    pub fn new(truth: Rows<'a>, threshold: f64) -> Result<ValidForecasts<'a>, MeasureError> {
         refuse_short(truth, 4)?;
         let dim = truth.dim() as f64;
         let weights = spread(truth)?
@@ -86,7 +85,7 @@ impl<'a> Forecasts<'a> {
         let horizon = HORIZON.min(truth.len() / 2);
         let room = truth.len() - horizon;
         let count = STARTS.min(room);
-        Ok(Forecasts {
+        Ok(ValidForecasts {
             truth,
             weights: weights.collect(),
             limit: threshold * threshold,
@@ -105,15 +104,19 @@ impl<'a> Forecasts<'a> {
         self.horizon
     }
 
-    /// How long a model's forecasts are valid; `inputs` has as many rows as the truth, none for a model without.
-    pub fn of_model(&self, model: &Model, inputs: &[f64]) -> ValidTime {
-        let mut run = free_run(model);
-        let packs = self.starts.chunks(run.width());
-        let k = model.architecture().dims.inputs;
-        let packs: Vec<Vec<usize>> = packs
-            .map(|starts| self.of_pack(run.as_mut(), starts, (inputs, k)))
+    /// How long the forecasts of a fitted system are valid. Starts before the first row that it can infer a state at are moved
+    /// there.
+    pub fn of_dynamics(&self, dynamics: &dyn Dynamics, data: Stretch<'_>) -> ValidTime {
+        let first = dynamics.memory().rows() - 1;
+        let last = self.truth.len().saturating_sub(self.horizon);
+        let moved = |&t: &usize| t.max(first.min(last));
+        let starts: Vec<usize> = self.starts.iter().map(moved).collect();
+        let mut forecasts = dynamics.forecasts(data);
+        let packs = starts.chunks(forecasts.width());
+        let valid: Vec<Vec<usize>> = packs
+            .map(|starts| self.of_pack(forecasts.as_mut(), starts))
             .collect();
-        self.gather(packs.concat())
+        self.gather(valid.concat())
     }
 
     /// How long given forecasts are valid: `predict(t, i)` is what is said at row t about row t + i.
@@ -125,27 +128,20 @@ impl<'a> Forecasts<'a> {
         self.gather(self.starts.iter().map(valid).collect())
     }
 
-    fn of_pack(
-        &self,
-        run: &mut dyn FreeRun,
-        starts: &[usize],
-        (inputs, k): (&[f64], usize),
-    ) -> Vec<usize> {
-        let (width, n) = (run.width(), self.truth.dim());
-        run.start(&mut starts.iter().map(|&t| self.truth.row(t)));
+    fn of_pack(&self, forecasts: &mut dyn Forecasts, starts: &[usize]) -> Vec<usize> {
+        let (width, n) = (forecasts.width(), self.truth.dim());
+        forecasts.start(starts);
         let mut valid = vec![0; starts.len()];
         for done in (0..self.horizon - 1).step_by(STRETCH) {
             if valid.iter().all(|&v| v < done) {
                 break;
             }
             let steps = STRETCH.min(self.horizon - 1 - done);
-            let driven = |&t: &usize| &inputs[(t + done + 1) * k..][..steps * k];
-            let driven: Vec<&[f64]> = starts.iter().map(driven).collect();
-            let seen = run.advance(&driven, steps, steps);
-            for (lane, (&t, valid)) in starts.iter().zip(&mut valid).enumerate() {
+            let seen = forecasts.advance(steps, steps);
+            for (branch, (&t, valid)) in starts.iter().zip(&mut valid).enumerate() {
                 for (i, features) in seen.chunks_exact(n * width).enumerate() {
-                    let x_hat = features.iter().skip(lane).step_by(width);
-                    let holds = self.holds(t + done + i + 1, x_hat.map(|&v| f64::from(v)));
+                    let x_hat = features.iter().skip(branch).step_by(width);
+                    let holds = self.holds(t + done + i + 1, x_hat.copied());
                     *valid += usize::from(holds && *valid == done + i);
                 }
             }

@@ -11,8 +11,8 @@
 
 mod design;
 
-use crate::inspect::count;
 use crate::series::{Series, SeriesError};
+use crate::text::count;
 
 use super::extend::turned;
 

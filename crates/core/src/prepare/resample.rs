@@ -13,8 +13,8 @@
 //! The signal is turned about its ends, so that value and slope go on. Nothing is carried across a gap; a new value that
 //! a missing one reaches is missing.
 
-use crate::inspect::figure;
 use crate::series::{Gap, Series, SeriesError, Step, Trajectory};
+use crate::text::figure;
 
 use super::extend::turned;
 

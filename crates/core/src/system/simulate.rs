@@ -20,10 +20,10 @@
 
 use super::integrate::{Dop853, IntegrateError, Rk4, Tolerance};
 use super::{SYSTEMS, System, SystemInfo, Time, find};
-use crate::inspect::count;
 use crate::rng::{Rng, Stream};
 use crate::series::{Channel, Scaling, Series, SeriesError, Step, Trajectory, mean_and_sd};
 use crate::settings::{SettingError, Settings, nearest};
+use crate::text::count;
 
 /// What a user asks for.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,10 +6,10 @@ use attractor_core::series::Series;
 
 use super::Told;
 use crate::Error;
-use crate::experiment::DataSource;
+use crate::experiment::{DataSource, Parts};
 use crate::format;
-use crate::generate;
 use crate::model_file::Reconstruction;
+use crate::seen::Seen;
 
 /// Data, and what they are to the model.
 pub(in crate::report) struct Truth {
@@ -19,8 +19,8 @@ pub(in crate::report) struct Truth {
     pub(in crate::report) role: Role,
     /// As read and prepared.
     pub(in crate::report) recording: Series,
-    /// Their longest stretch without gaps and missing values, with the columns of the model, in the units of the data.
-    pub(in crate::report) stretch: Series,
+    /// As the model sees them.
+    pub(in crate::report) seen: Seen,
 }
 
 /// What data are to a model.
@@ -50,11 +50,9 @@ pub(super) fn given(
     source: &DataSource,
     reconstruction: &Reconstruction,
 ) -> Result<Result<Truth, String>, Error> {
-    let series = format::read(&source.path, &source.options)?;
-    let series = reconstruction.prepared(series)?;
-    let stretch = generate::longest_stretch(reconstruction, &series, 2)?;
-    let name = file_name(&source.path);
-    Ok(truth(name, Role::Given, series, stretch, reconstruction))
+    let recording = format::read(&source.path, &source.options)?;
+    let seen = reconstruction.see(&recording)?;
+    Ok(truth(&source.path, Role::Given, recording, seen))
 }
 
 /// The data that a run remembers, or why they are not there.
@@ -69,31 +67,29 @@ pub(super) fn remembered(
     let source = source.map_err(|error| error.to_string())?;
     let (recording, _) = source.read().map_err(|error| error.to_string())?;
     let experiment = told.experiment.as_ref();
-    let share = experiment.map_or(0.0, |told| told.settings().real("held-out"));
-    let (series, role) = match recording.split_by_time(1.0 - share) {
-        Ok((_, held_out)) if share > 0.0 => (held_out, Role::HeldOut),
+    let parts = experiment.map(|told| told.preparation().split(recording.clone()));
+    let (series, role) = match parts {
+        Some(Ok(Parts {
+            held_out: Some(held_out),
+            ..
+        })) => (held_out, Role::HeldOut),
         _ => (recording, Role::Training),
     };
-    let stretch = generate::longest_stretch(reconstruction, &series, 2);
-    let stretch = stretch.map_err(|error| error.to_string())?;
-    let name = file_name(&source.path);
-    truth(name, role, series, stretch, reconstruction)
+    let seen = reconstruction.see_prepared(&series);
+    let seen = seen.map_err(|error| error.to_string())?;
+    truth(&source.path, role, series, seen)
 }
 
-fn truth(
-    name: String,
-    role: Role,
-    recording: Series,
-    stretch: Option<Series>,
-    reconstruction: &Reconstruction,
-) -> Result<Truth, String> {
-    let stretch =
-        stretch.ok_or_else(|| format!("no two complete rows follow one another: {name}"))?;
+fn truth(path: &Path, role: Role, recording: Series, seen: Seen) -> Result<Truth, String> {
+    let name = file_name(path);
+    if seen.longest().len() < 2 {
+        return Err(format!("no two complete rows follow one another: {name}"));
+    }
     Ok(Truth {
-        stretch: reconstruction.card.scaling.invert(&stretch),
         name,
         role,
         recording,
+        seen,
     })
 }
 

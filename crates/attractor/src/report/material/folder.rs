@@ -53,7 +53,8 @@ impl Told {
 
     /// Predicted steps of a window of the training.
     pub(super) fn window(&self) -> Option<usize> {
-        Some(self.experiment.as_ref()?.settings().integer("window"))
+        let settings = self.experiment.as_ref()?.settings();
+        settings.has("window").then(|| settings.integer("window"))
     }
 }
 

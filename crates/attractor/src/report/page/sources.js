@@ -53,7 +53,7 @@ function addRepeat(data) {
     block(repeat.train ? `${repeat.train}\n${repeat.report}` : repeat.report),
     repeat.experiment ? folded("The file experiment.toml", block(repeat.experiment)) : null,
     table ? folded("All settings", table) : null,
-    folded("The equation", block(data.live.equation)),
+    folded("The equation", block(data.equation)),
     folded("What to cite (BibTeX)", block(data.bibtex)),
   );
 }
@@ -72,7 +72,7 @@ function build() {
   const coordinates = new Coordinates(data.signals, data.channels);
   const view = new View();
   const cloud = addAttractor(data, coordinates, view);
-  addLive(data, coordinates, view, cloud);
+  if (data.live) addLive(data, coordinates, view, cloud);
   addSignals(data, picker);
   addForecast(data, picker);
   addScores(data.scores);

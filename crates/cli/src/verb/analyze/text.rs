@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use attractor::analysis::cycles::{Cycle, Found, Proof};
 use attractor::anatomy::{Anatomy, observe, per};
-use attractor::inspect::{count, figure};
 use attractor::linalg::complex::Complex;
 use attractor::model_file::Reconstruction;
+use attractor::text::{count, figure};
 
 use super::super::lyapunov;
 use crate::table;
@@ -22,13 +22,8 @@ pub(crate) fn write(
     reconstruction: &Reconstruction,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let architecture = reconstruction.model.architecture();
-    writeln!(
-        out,
-        "{}, {}",
-        architecture.info.entry.id,
-        count(architecture.dims.latent, "latent state")
-    )?;
+    let (id, dynamics) = (reconstruction.method.entry.id, &reconstruction.dynamics);
+    writeln!(out, "{id}, {}", dynamics.describe())?;
     exponents(anatomy, reconstruction, out)?;
     for (found, period) in anatomy.periodic.iter().zip(1..) {
         periodic(found, period, anatomy, reconstruction, out)?;

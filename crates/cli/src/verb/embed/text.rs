@@ -7,7 +7,7 @@ use attractor::embed::cao::Cao;
 use attractor::embed::mutual_information::MutualInformation;
 use attractor::embed::pecuzal::{Candidate, Curve, Cycle, End, Pecuzal};
 use attractor::embedding::{Embedded, Found};
-use attractor::inspect::figure;
+use attractor::text::figure;
 
 use crate::table;
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use attractor::inspect::{ChannelSummary, Comparison, Inspection, figure};
+use attractor::inspect::{ChannelSummary, Comparison, Inspection};
 use attractor::series::Step;
+use attractor::text::figure;
 
 /// Channels that are listed one by one unless all are asked for.
 const LISTED: usize = 16;

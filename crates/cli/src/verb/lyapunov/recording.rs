@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use attractor::experiment::threads;
 use attractor::exponent::{Curve, Distance, Method};
-use attractor::inspect::{count, figure};
 use attractor::recording_exponent::{Found, Request, of_recording};
+use attractor::text::{count, figure};
 use attractor::{Error, format};
 use clap::{Args, ValueEnum};
 

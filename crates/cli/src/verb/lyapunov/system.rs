@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::analysis::lyapunov::Spectrum;
-use attractor::inspect::figure;
 use attractor::spectrum;
 use attractor::system::Time;
 use attractor::system::simulate::{Request, Simulation};
+use attractor::text::figure;
 use clap::Args;
 
 use super::super::{assignment, whole};
@@ -53,7 +53,7 @@ impl SystemFlags {
     /// Prints the exponents of a system as a JSON document.
     pub(super) fn run_json(&self, system: &str, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let (simulation, found) = self.spectrum(system)?;
-        writeln!(out, "{:#}", spectrum::to_json(&simulation, &found))?;
+        crate::json::write(&spectrum::document(&simulation, &found), out)?;
         Ok(ExitCode::SUCCESS)
     }
 

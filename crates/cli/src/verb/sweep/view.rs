@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use attractor::Error;
-use attractor::inspect::figure;
 use attractor::study::Scored;
 use attractor::sweep::{Event, Job, Spectator};
+use attractor::text::figure;
 use attractor::train::Epoch;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 

@@ -1,6 +1,10 @@
-//! One flag for every training setting, made from the list: names, help, ranges and defaults are the list's.
+//! One flag for every setting of every method, made from the lists: names, help, ranges and defaults are theirs. Where a model is
+//! named, the help shows its settings alone.
 
-use attractor::experiment::SETTINGS;
+use std::ffi::OsString;
+
+use attractor::experiment::{MODEL, all_settings, settings_of};
+use attractor::method::{self, Method, methods};
 use attractor::settings::{Domain, Setting};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
@@ -14,8 +18,8 @@ pub(crate) struct Flags {
 impl FromArgMatches for Flags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Flags, clap::Error> {
         let value = |name: &str| matches.get_one::<String>(name).cloned();
-        let given = SETTINGS
-            .iter()
+        let given = all_settings()
+            .into_iter()
             .filter_map(|setting| Some((setting.name, value(setting.name)?)));
         Ok(Flags {
             given: given.collect(),
@@ -31,7 +35,10 @@ impl FromArgMatches for Flags {
 impl Args for Flags {
     fn augment_args(command: Command) -> Command {
         let command = command.next_help_heading("Settings");
-        SETTINGS.iter().map(flag).fold(command, Command::arg)
+        all_settings()
+            .into_iter()
+            .map(flag)
+            .fold(command, Command::arg)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -39,20 +46,52 @@ impl Args for Flags {
     }
 }
 
-fn flag(setting: &'static Setting) -> Arg {
-    let help = match setting.domain {
-        Domain::Choice(words) => format!(
-            "{} [{}] [default: {}]",
-            setting.about,
-            words.join(", "),
-            setting.default
-        ),
-        _ => format!("{} [default: {}]", setting.about, setting.default),
+/// The model that is named among arguments, if there is one of this name.
+pub(crate) fn model_in(arguments: &[OsString]) -> Option<&'static Method> {
+    let flag = format!("--{}", MODEL.name);
+    let texts: Vec<&str> = arguments.iter().filter_map(|a| a.to_str()).collect();
+    let named = texts.iter().enumerate().find_map(|(i, text)| {
+        let after = text.strip_prefix(&flag)?;
+        match after.strip_prefix('=') {
+            Some(name) => Some(name),
+            None if after.is_empty() => texts.get(i + 1).copied(),
+            None => None,
+        }
+    });
+    named.and_then(|name| method::find(name).ok())
+}
+
+/// The command with the flags of one method shown, each with its own default, and those of others hidden.
+pub(crate) fn of_method(command: Command, method: &Method) -> Command {
+    let own = settings_of(method);
+    all_settings()
+        .into_iter()
+        .fold(command, |command, setting| {
+            let own = own.iter().find(|own| own.name == setting.name);
+            command.mut_arg(setting.name, |arg| match own {
+                Some(own) => arg.help(help(own)),
+                None => arg.hide(setting.name != MODEL.name),
+            })
+        })
+}
+
+fn help(setting: &Setting) -> String {
+    let words = match setting.domain {
+        Domain::Choice(_) if setting.name == MODEL.name => {
+            let ids: Vec<&str> = methods().iter().map(|method| method.entry.id).collect();
+            format!(" [{}]", ids.join(", "))
+        }
+        Domain::Choice(words) => format!(" [{}]", words.join(", ")),
+        _ => String::new(),
     };
+    format!("{}{words} [default: {}]", setting.about, setting.default)
+}
+
+fn flag(setting: &'static Setting) -> Arg {
     Arg::new(setting.name)
         .long(setting.name)
         .value_name(word(&setting.domain))
-        .help(help)
+        .help(help(setting))
         // The value is checked with those of files, so that all mistakes are told alike.
         .allow_negative_numbers(true)
 }
@@ -73,12 +112,22 @@ mod tests {
     use crate::verb::train::Train;
 
     #[test]
+    fn the_help_of_a_model_shows_its_settings_alone() {
+        let arguments = ["attractor", "train", "--model=plrnn", "--help"].map(OsString::from);
+        let method = model_in(&arguments).unwrap();
+        let mut command = of_method(Train::augment_args(Command::new("train")), method);
+        let help = command.render_long_help().to_string();
+        assert!(help.contains("--latent <") && !help.contains("--hidden <"));
+        assert_eq!(model_in(&["--model".into(), "lstmm".into()]), None);
+    }
+
+    #[test]
     fn every_setting_is_a_flag_with_its_default_and_no_flag_is_twice() {
         let mut command = Train::augment_args(Command::new("train"));
         command.clone().debug_assert();
         let help = command.render_long_help().to_string();
         let page = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        for setting in SETTINGS {
+        for setting in all_settings() {
             assert!(page.contains(&format!("--{} <", setting.name)));
             assert!(page.contains(setting.about), "{}", setting.name);
             assert!(page.contains(&format!("[default: {}]", setting.default)));

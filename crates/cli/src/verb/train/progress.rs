@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use attractor::train::{Control, Epoch, Plan, State, Watch};
+use attractor::progress::Progress as Told;
+use attractor::train::{Control, Epoch, State, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt::Interrupt;
@@ -32,22 +33,22 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 impl Progress {
     /// Shows nothing.
-    pub(crate) fn silent(plan: &Plan) -> Progress {
-        Progress::new(plan, How::Silent)
+    pub(crate) fn silent(updates: u64) -> Progress {
+        Progress::new(updates, How::Silent)
     }
 
     /// Shows what suits standard error.
-    pub(crate) fn shown(plan: &Plan) -> Progress {
+    pub(crate) fn shown(updates: u64) -> Progress {
         let lines = How::Lines {
             parts: 1,
             time: PAUSE,
         };
         let terminal = io::stderr().is_terminal();
-        let how = terminal.then(|| How::Bar(bar(plan.updates())));
-        Progress::new(plan, how.unwrap_or(lines))
+        let how = terminal.then(|| How::Bar(bar(updates)));
+        Progress::new(updates, how.unwrap_or(lines))
     }
 
-    fn new(plan: &Plan, how: How) -> Progress {
+    fn new(updates: u64, how: How) -> Progress {
         let tell: Box<dyn FnOnce() + Send> = match &how {
             How::Silent => Box::new(|| {}),
             How::Lines { .. } => Box::new(tell_stopping),
@@ -58,9 +59,17 @@ impl Progress {
         };
         Progress {
             begun: Instant::now(),
-            updates: plan.updates(),
+            updates,
             how,
             interrupt: Interrupt::listen(tell),
+        }
+    }
+
+    fn control(&self) -> Control {
+        if self.interrupt.asked() {
+            Control::Stop
+        } else {
+            Control::Continue
         }
     }
 
@@ -91,10 +100,16 @@ impl Watch for Progress {
             }
             How::Lines { .. } | How::Silent => {}
         }
-        match self.interrupt.asked() {
-            true => Control::Stop,
-            false => Control::Continue,
+        self.control()
+    }
+
+    fn progress(&mut self, told: Told) -> Control {
+        if let How::Bar(bar) = &self.how {
+            bar.set_message(told.what);
+            bar.set_length(told.total);
+            bar.set_position(told.done);
         }
+        self.control()
     }
 }
 

@@ -7,8 +7,8 @@
 //! with steps halved while they make it worse. Nothing proves that all cycles are found.
 
 use super::{Collection, Cycle, Expired, Found, Proof, minimal};
+use crate::dynamics::Dynamics;
 use crate::linalg;
-use crate::map::Map;
 use crate::system::System;
 
 /// A map without input whose derivative is known.
@@ -21,27 +21,25 @@ pub trait Iterated: Sync {
     fn jacobian(&self, z: &[f64], jac: &mut [f64]);
 }
 
-/// A trainable map under a constant input.
+/// A fitted system under a constant input.
 pub struct FixedInput<'a> {
-    /// The map.
-    pub map: &'a dyn Map,
-    /// Its parameters.
-    pub theta: &'a [f64],
+    /// The system.
+    pub dynamics: &'a dyn Dynamics,
     /// The input, K.
     pub s: &'a [f64],
 }
 
 impl Iterated for FixedInput<'_> {
     fn dim(&self) -> usize {
-        self.map.dims().latent
+        self.dynamics.sizes().state
     }
 
     fn step(&self, z: &[f64], next: &mut [f64]) {
-        self.map.step(self.theta, z, self.s, next);
+        self.dynamics.step(z, self.s, next);
     }
 
     fn jacobian(&self, z: &[f64], jac: &mut [f64]) {
-        self.map.jacobian(self.theta, z, jac);
+        self.dynamics.jacobian(z, self.s, jac);
     }
 }
 

@@ -3,9 +3,9 @@
 //! of the other is no longer than steps within, while fewer than one row in a hundred lies that near.
 
 use super::super::check::delays;
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity, Subject};
 use super::Pair;
+use crate::text::{count, figure};
 
 /// A jump longer than all but this part of the steps is none.
 const STEPS: f64 = 0.05;

@@ -2,9 +2,9 @@
 //! shares a run of rows with it at some offset.
 
 use super::super::repeats::{longest_common, row_hashes};
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity, Subject};
 use super::Pair;
+use crate::text::{count, figure};
 
 /// Largest difference, in spreads, that is rounding: three printed decimals of standardised data.
 const ROUNDING: f64 = 1e-3;

@@ -2,9 +2,9 @@
 //! spreads. A difference counts when it matters (a quarter of a spread, a factor of 1.25) and exceeds four standard
 //! errors, √(2τ(1/T₁ + 1/T₂)) for means and √(τ(1/T₁ + 1/T₂)) for logarithms of spreads, τ the autocorrelation time.
 
-use super::super::words::figure;
 use super::super::{Seen, Severity};
 use super::{Difference, Pair};
+use crate::text::figure;
 
 /// Least shift of a mean that matters, in spreads.
 const SHIFT: f64 = 0.25;

@@ -1,8 +1,8 @@
 //! Whether two recordings have the same channels and the same step.
 
-use super::super::words::{count, figure};
 use super::super::{Seen, Severity, Subject};
 use super::Pair;
+use crate::text::{count, figure};
 
 /// Steps that differ by less than this part are the same, read from clocks of finite resolution.
 const CLOCK: f64 = 1e-3;

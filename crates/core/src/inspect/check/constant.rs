@@ -1,7 +1,7 @@
 //! Channels that never change: x_t = c for all t.
 
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity};
+use crate::text::{count, figure};
 
 pub(in super::super) fn constant(record: &Record) -> Vec<Seen> {
     let flat: Vec<usize> = (0..record.channels.len())

@@ -9,9 +9,9 @@
 
 use std::ops::Range;
 
-use super::super::words::figure;
 use super::super::{Record, Seen, Severity};
 use crate::series::mean_and_sd;
+use crate::text::figure;
 
 const BLOCKS: usize = 20;
 /// Fewer rows a block say too little.

@@ -4,9 +4,9 @@
 //! Only pairs whose two projections agree within five of these are correlated in full, so that N channels cost
 //! O(NT), not O(N²T).
 
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity};
 use crate::rng::{Rng, Stream};
+use crate::text::{count, figure};
 
 /// Largest 1 − |ρ| of channels that count as the same.
 const APART: f64 = 1e-4;

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::super::repeats::{longest_repeated, row_hashes};
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity};
+use crate::text::{count, figure};
 
 /// Least run of whole rows that counts.
 const ROWS: usize = 3;

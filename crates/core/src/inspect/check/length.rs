@@ -2,8 +2,8 @@
 //! from and T to predict); statistics need some 50 of the slowest channel's
 //! autocorrelation times τ or periods; and a continuous system wants 2 ≤ τ ≤ 300 rows.
 
-use super::super::words::{count, figure};
 use super::super::{ChannelSummary, Record, Seen, Severity, Subject};
+use crate::text::{count, figure};
 
 /// Fewer cycles or autocorrelation times than this make every statistic uncertain by some 15 %, 1/√50.
 const CYCLES: f64 = 50.0;

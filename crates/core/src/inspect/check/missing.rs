@@ -1,8 +1,8 @@
 //! Values that are not there: missing ones per channel with their longest run, external inputs that are missing or
 //! constant, and gaps in time.
 
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity, Subject};
+use crate::text::{count, figure};
 
 /// With more than this part missing a channel says too little.
 const MOST: f64 = 0.5;

@@ -1,9 +1,9 @@
 //! Far extremes: at most 0.1 % of the values that lie beyond an empty stretch of more than five spreads, where the
 //! spread is that of the middle 99 %. The peaks of a heartbeat are no outliers: they are approached value by value.
 
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity};
 use crate::series::mean_and_sd;
+use crate::text::{count, figure};
 
 /// Least empty stretch, in spreads.
 const EMPTY: f64 = 5.0;

@@ -5,8 +5,8 @@
 //! Ties make nearest neighbours coincide, which breaks embeddings and dimension estimates, so a grid is worth a word
 //! when it is coarse against the spread or when most values are ties.
 
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity};
+use crate::text::{count, figure};
 
 /// Most steps over the range that a grid has.
 const STEPS: f64 = 65_536.0;

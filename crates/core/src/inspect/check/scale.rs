@@ -1,8 +1,8 @@
 //! Channels that are not standardised: |x̄| > 0.1 or s outside 0.9 … 1.1. Initial parameters, noise levels and
 //! measures assume mean 0 and spread 1; noise added after standardising (s = 1.001 for 5 %) stays well inside.
 
-use super::super::words::figure;
 use super::super::{ChannelSummary, Record, Seen, Severity};
+use crate::text::figure;
 
 /// Largest deviation of the mean from 0 and of the spread from 1.
 const TOLERANCE: f64 = 0.1;

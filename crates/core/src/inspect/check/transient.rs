@@ -6,8 +6,8 @@
 //! is compared with that of 100 rows drawn evenly from the rest. A first row 1.5 times farther out than the farthest
 //! of them is not where the system lives; the first row that is within marks the transient's end.
 
-use super::super::words::{count, figure};
 use super::super::{Record, Seen, Severity};
+use crate::text::{count, figure};
 
 /// Rows drawn for comparison.
 const DRAWN: usize = 100;

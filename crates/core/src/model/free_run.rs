@@ -1,18 +1,17 @@
 //! Many free orbits of a model side by side in vector lanes, in f32 as it was trained: what forecasts from every row
 //! of a recording need. The kernels are those of training.
 
-use crate::kernel::{
-    Clipped, Dendritic, Kernel, KernelKind, Left, Plain, Prepare, Rectified, Shallow, Tanh,
-};
-use crate::map::Dims;
+use super::{Architecture, Model};
+use crate::dynamics::{Forecasts, Stretch};
+use crate::kernel::{Clipped, Dendritic, Kernel, Left, Plain, Prepare, Rectified, Shallow, Tanh};
 use crate::map::shallow::Activation;
-use crate::model::{Architecture, Model};
+use crate::map::{Dims, UnitKind};
 use crate::observation::ObservationLanes;
 use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Simd, Task, dispatch};
 use crate::train::with_kernel;
 
 /// Orbits side by side.
-pub(crate) trait FreeRun {
+trait FreeRun: Send {
     /// How many.
     fn width(&self) -> usize;
 
@@ -25,7 +24,7 @@ pub(crate) trait FreeRun {
 }
 
 /// A model made ready to run in lanes.
-pub(crate) fn free_run(model: &Model) -> Box<dyn FreeRun> {
+fn free_run(model: &Model) -> Box<dyn FreeRun> {
     let preparation = Preparation {
         architecture: model.architecture(),
         model,
@@ -185,12 +184,62 @@ impl<K: Kernel, P: Lanes> Task for Steps<'_, K, P> {
     }
 }
 
+/// Forecasts in lanes from rows of a recording.
+pub(super) struct LaneForecasts<'a> {
+    run: Box<dyn FreeRun>,
+    data: Stretch<'a>,
+    /// The row of each lane.
+    rows: Vec<usize>,
+    /// Steps ahead of them.
+    ahead: usize,
+    out: Vec<f64>,
+}
+
+impl<'a> LaneForecasts<'a> {
+    pub(super) fn new(model: &Model, data: Stretch<'a>) -> LaneForecasts<'a> {
+        LaneForecasts {
+            run: free_run(model),
+            data,
+            rows: Vec::new(),
+            ahead: 0,
+            out: Vec::new(),
+        }
+    }
+}
+
+impl Forecasts for LaneForecasts<'_> {
+    fn width(&self) -> usize {
+        self.run.width()
+    }
+
+    fn start(&mut self, rows: &[usize]) {
+        self.run.start(&mut rows.iter().map(|&t| self.data.row(t)));
+        self.rows.clear();
+        self.rows.extend_from_slice(rows);
+        self.ahead = 0;
+    }
+
+    fn advance(&mut self, steps: usize, seen: usize) -> &[f64] {
+        let first = self.ahead + 1;
+        let driven = |&t: &usize| self.data.inputs_of(t + first..t + first + steps);
+        let inputs: Vec<&[f64]> = match self.data.inputs().is_empty() {
+            true => vec![&[]; self.rows.len()],
+            false => self.rows.iter().map(driven).collect(),
+        };
+        self.ahead += steps;
+        let seen = self.run.advance(&inputs, steps, seen);
+        self.out.clear();
+        self.out.extend(seen.iter().map(|&x| f64::from(x)));
+        &self.out
+    }
+}
+
 /// Steps between two looks at the states: enough that a look costs nothing, few enough to stay in the cache.
 const STRETCH: usize = 128;
 
 /// Free orbits of `steps` rows from several observations, all driven by the same inputs (steps × K). Row 0 of each is
 /// its initial state as the model sees it.
-pub(crate) fn orbits(
+pub(super) fn orbits(
     model: &Model,
     starts: &[&[f64]],
     inputs: &[f64],
@@ -198,7 +247,7 @@ pub(crate) fn orbits(
 ) -> Vec<Vec<f64>> {
     let k = model.architecture().dims.inputs;
     let mut run = free_run(model);
-    let first = |x: &&[f64]| model.orbit(x, &inputs[..k.min(inputs.len())], 1);
+    let first = |x: &&[f64]| model.orbit_from(x, &inputs[..k.min(inputs.len())], 1);
     let mut orbits: Vec<Vec<f64>> = starts.iter().map(first).collect();
     for (starts, orbits) in starts
         .chunks(run.width())

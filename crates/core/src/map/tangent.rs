@@ -4,12 +4,13 @@
 //! Of a piecewise-linear map the Jacobian is kept from step to step: only the hinges that change sides move it,
 //! J ← J ± w1_l w2_lᵀ. Now and then it is summed afresh, so that rounding cannot pile up.
 
-use crate::map::Map;
-use crate::map::piecewise::PiecewiseLinear;
+use super::Map;
+use super::piecewise::PiecewiseLinear;
+use crate::dynamics::Tangent as Linearised;
 use crate::simd::{Isa, Lanes8, Simd, Task, dispatch};
 
 /// A map that is iterated together with its linearisation.
-pub struct Tangent<'a> {
+pub(crate) struct Tangent<'a> {
     form: Form<'a>,
 }
 
@@ -24,7 +25,7 @@ enum Form<'a> {
 
 impl<'a> Tangent<'a> {
     /// Prepares a map.
-    pub fn new(map: &'a dyn Map, theta: &'a [f64]) -> Tangent<'a> {
+    pub(crate) fn new(map: &'a dyn Map, theta: &'a [f64]) -> Tangent<'a> {
         let form = match map.piecewise(theta) {
             Some(form) => Form::Hinged(Box::new(Hinged::new(form))),
             None => Form::Smooth {
@@ -35,9 +36,10 @@ impl<'a> Tangent<'a> {
         };
         Tangent { form }
     }
+}
 
-    /// Writes J at z (M × M), then z ← F(z, s).
-    pub fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
+impl Linearised for Tangent<'_> {
+    fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
         match &mut self.form {
             Form::Hinged(hinged) => {
                 let isa = hinged.isa;

@@ -1,0 +1,119 @@
+//! A recording that runs are fitted to: read, prepared and hashed once, however many runs there are.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use attractor_core::measure::evaluate::{Reference, Which};
+use attractor_core::series::{Scaling, Series};
+
+use crate::Error;
+use crate::experiment::{DataSource, Preparation};
+use crate::fingerprint::Fingerprint;
+use crate::model_file::Card;
+use crate::pipeline::Pipeline;
+
+/// A recording, where it is from, and what was done to it.
+pub struct Recording {
+    /// The rows, after the steps of its preparation.
+    pub series: Series,
+    /// Where it is, and how it is read.
+    pub source: DataSource,
+    /// The steps that new data are to pass.
+    pub pipeline: Pipeline,
+    fingerprint: OnceLock<String>,
+    references: Mutex<Vec<(Key, Arc<Reference>)>>,
+}
+
+/// What a reference for choosing parameters depends on.
+type Key = (Preparation, Which);
+
+impl Recording {
+    /// Reads a recording.
+    pub fn read(source: DataSource) -> Result<Recording, Error> {
+        let (series, pipeline) = source.read()?;
+        Ok(Recording::new(series, source, pipeline))
+    }
+
+    /// A recording that has been read.
+    pub fn new(series: Series, source: DataSource, pipeline: Pipeline) -> Recording {
+        Recording {
+            series,
+            source,
+            pipeline,
+            fingerprint: OnceLock::new(),
+            references: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// A recording that is in memory alone.
+    pub fn in_memory(series: Series) -> Recording {
+        Recording::new(series, DataSource::default(), Pipeline::default())
+    }
+
+    /// A text that changes whenever a value does.
+    pub fn fingerprint(&self) -> &str {
+        self.fingerprint.get_or_init(|| fingerprint(&self.series))
+    }
+
+    /// What a model file says of it, with its scaling.
+    pub(crate) fn card(&self, scaling: Scaling) -> Card {
+        Card {
+            channels: self.series.channels().to_vec(),
+            inputs: self.series.inputs().to_vec(),
+            step: self.series.step().clone(),
+            scaling,
+            start: Vec::new(),
+            chosen: None,
+            prepare: self.pipeline.clone(),
+        }
+    }
+
+    /// At most so many rows at the start of its first stretch without a gap or a missing value.
+    pub(super) fn first_rows(&self, most: usize) -> Vec<Vec<f64>> {
+        let n = self.series.dim_obs();
+        let first = self.series.whole_stretches().next();
+        first.map_or(Vec::new(), |(trajectory, whole)| {
+            let x = &self.series.trajectories()[trajectory].x;
+            whole.take(most).map(|t| x[t * n..][..n].to_vec()).collect()
+        })
+    }
+
+    /// What parameters are judged by, made once for all runs that prepare the recording alike.
+    pub(super) fn reference<E>(
+        &self,
+        key: Key,
+        make: impl FnOnce() -> Result<Reference, E>,
+    ) -> Result<Arc<Reference>, E> {
+        let mut known = self
+            .references
+            .lock()
+            .expect("no one panics while holding it");
+        if let Some((_, reference)) = known.iter().find(|(other, _)| *other == key) {
+            return Ok(reference.clone());
+        }
+        let reference = Arc::new(make()?);
+        known.push((key, reference.clone()));
+        Ok(reference)
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows = self.series.total_len();
+        write!(f, "{rows} rows of {}", self.source.path.display())
+    }
+}
+
+/// A text that changes whenever a value of a recording does.
+pub(crate) fn fingerprint(series: &Series) -> String {
+    let mut data = Fingerprint::new();
+    for t in series.trajectories() {
+        for values in [&t.x, &t.s] {
+            data.add(&(values.len() as u64).to_le_bytes());
+            values.iter().for_each(|v| data.add(&v.to_le_bytes()));
+        }
+        for gap in &t.gaps {
+            data.add(&(gap.row as u64).to_le_bytes());
+        }
+    }
+    data.text()
+}
