@@ -59,7 +59,7 @@ const VERBS: [Verb; 8] = [
     },
     Verb {
         name: "results",
-        about: "copy scores and settings of a sweep's folder to results/, and make all tables anew",
+        about: "pack a sweep's folder into a file of results/ and make all tables anew; `--unpack FILE DIR` unpacks one",
         run: results::run,
     },
     Verb {

@@ -1,110 +1,59 @@
-//! `cargo xtask results [DIR]`: what came of a sweep, for `results/`; then all tables there, and the overview in
-//! `docs/results.md`, made anew.
+//! `cargo xtask results [DIR]`: packs what came of a sweep into one file under `results/`, then makes all tables there, and
+//! the overview in `docs/results.md`, anew.
 //!
-//! Of every run its scores and settings, and of the study what it was; neither models nor data. Files of data keep their
-//! names and lose their folders, so that a result does not depend on whose machine it is from.
+//! `cargo xtask results --unpack FILE DIR`: the folder of a study from its file, with which `attractor sweep` can continue.
+//!
+//! The file has the scores and settings of every run, and what the study was; neither models nor data, and no paths.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::command::{cargo, exit_code, root, succeeds};
 
-/// What is kept of a run or of a study.
-const KEPT: [&str; 3] = ["scores.json", "experiment.toml", "study.json"];
-
-/// Copies a sweep's folder to `results/`, under its own name, and makes the tables anew.
+/// Packs a sweep's folder and makes the tables, makes the tables alone, or unpacks a file.
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let copied = match words {
-        [] => Ok(()),
-        [folder] => copy(Path::new(folder)),
-        _ => Err("one folder of a sweep is needed".to_string()),
-    };
-    if let Err(error) = copied {
-        println!("error: {error}");
-        return ExitCode::from(2);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [] => exit_code(tables()),
+        ["--unpack", file, folder] => exit_code(packed("unpack", &whole(file), &whole(folder))),
+        [folder] if !folder.starts_with('-') => {
+            let folder = whole(folder);
+            exit_code(packed("pack", &folder, &kept(&folder)) && tables())
+        }
+        _ => {
+            println!("error: expected the folder of a sweep, or `--unpack FILE DIR`");
+            ExitCode::from(2)
+        }
     }
-    tables()
 }
 
-/// Copies what is kept of a sweep.
-fn copy(folder: &Path) -> Result<(), String> {
-    let Some(name) = folder
-        .file_name()
-        .filter(|_| folder.join("study.json").is_file())
-    else {
-        return Err(format!("no folder of a sweep: {}", folder.display()));
+/// A path from the folder we are in: other programs are started at the root.
+fn whole(path: &str) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.into())
+}
+
+/// The file of a sweep: among the searches, if its study is one of them.
+fn kept(folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let study = root().join(format!("experiments/search/{name}.toml"));
+    let results = if study.is_file() {
+        "results/search"
+    } else {
+        "results"
     };
-    let to = root().join("results").join(name);
-    let files = collect(folder, &to).map_err(|error| format!("{error}: {}", to.display()))?;
-    println!("wrote {files} files: {}", to.display());
-    Ok(())
+    root().join(results).join(format!("{name}.jsonl"))
+}
+
+/// Packs or unpacks, through an example of the library, so that the other tasks need not wait for it to be built.
+fn packed(verb: &str, from: &Path, to: &Path) -> bool {
+    let mut command = cargo(["run", "--quiet", "--package", "attractor"]);
+    command.args(["--example", "packed", "--", verb]);
+    succeeds(command.args([from, to]))
 }
 
 /// Writes all tables: the test that compares them with the scores does it when it is asked to.
-fn tables() -> ExitCode {
-    let test = [
-        "test",
-        "--quiet",
-        "--package",
-        "attractor",
-        "--test",
-        "results",
-    ];
-    exit_code(succeeds(cargo(test).env("UPDATE_RESULTS", "1")))
-}
-
-/// Copies what is kept of a folder and of those in it, of runs only if they have ended; gives back the number of files.
-fn collect(from: &Path, to: &Path) -> io::Result<usize> {
-    let mut files = 0;
-    let has_ended = ["scores.json", "study.json"]
-        .iter()
-        .any(|name| from.join(name).is_file());
-    for name in KEPT {
-        let path = from.join(name);
-        if has_ended && path.is_file() {
-            fs::create_dir_all(to)?;
-            fs::write(to.join(name), without_folders(&fs::read_to_string(path)?))?;
-            files += 1;
-        }
-    }
-    for folder in folders(from)? {
-        let name = folder.file_name().expect("entries of a folder have names");
-        files += collect(&folder, &to.join(name))?;
-    }
-    Ok(files)
-}
-
-fn folders(of: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(of)?.collect::<io::Result<Vec<_>>>()?;
-    let paths = entries.into_iter().map(|entry| entry.path());
-    Ok(paths.filter(|path| path.is_dir()).collect())
-}
-
-/// A settings file whose `path` is a name alone.
-fn without_folders(text: &str) -> String {
-    let name_alone = |line: &str| {
-        let path = line.strip_prefix("path = \"")?;
-        let (_, name) = path.rsplit_once('/')?;
-        Some(format!("path = \"{name}"))
-    };
-    text.lines()
-        .map(|line| name_alone(line).unwrap_or_else(|| line.to_string()) + "\n")
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_keep_their_names_alone() {
-        let settings = "seed = 1\n\n[data]\npath = \"/a/b/c.npy\"\ndt = 0.01\n";
-        assert_eq!(
-            without_folders(settings),
-            "seed = 1\n\n[data]\npath = \"c.npy\"\ndt = 0.01\n"
-        );
-        assert_eq!(without_folders("path = \"c.npy\"\n"), "path = \"c.npy\"\n");
-    }
+fn tables() -> bool {
+    let mut command = cargo(["test", "--quiet", "--package", "attractor"]);
+    command.args(["--test", "results"]);
+    succeeds(command.env("UPDATE_RESULTS", "1"))
 }

@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod folder;
 mod judging;
+mod packed;
 mod scored;
 
 use std::env;
@@ -28,6 +29,7 @@ pub use error::{Mistake, StudyError};
 pub use folder::{Record, index};
 pub(crate) use folder::{ended, run_folder};
 pub use judging::Judging;
+pub use packed::{Damage, pack, unpack};
 pub(crate) use scored::Parts;
 pub use scored::{Measured, Scored};
 

@@ -1,4 +1,5 @@
-//! The tables under `results/`, and the overview in `docs/results.md`, say what the scores of the runs say.
+//! The tables under `results/`, and the overview in `docs/results.md`, say what the scores of the runs say, and the files
+//! of scores are whole.
 //!
 //! `cargo xtask results` writes them anew: it runs this test with `UPDATE_RESULTS` set.
 #![allow(
@@ -10,7 +11,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attractor::study::{Scored, index};
+use attractor::study::{Scored, index, pack, unpack};
 use attractor::table::{Beside, Format, Table};
 
 /// The studies with rows of the paper, in the order of its tables, and what their data are called.
@@ -53,15 +54,51 @@ fn with_last(runs: &[Scored]) -> Vec<Scored> {
     runs.iter().cloned().map(Scored::with_last).collect()
 }
 
+/// The files of all studies: those with rows, then those of searches.
+fn studies() -> Vec<PathBuf> {
+    let folders = ["results", "results/search"].map(|folder| root().join(folder));
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|end| end == "jsonl"));
+    files.sort();
+    files
+}
+
+/// The tables of a study: of the last parameters and, where others were chosen, of those.
+fn page(name: &str, runs: &[Scored]) -> String {
+    let mut page = format!("# {name}\n\nLast parameters of every training:\n\n");
+    page += &rendered(&with_last(runs));
+    if runs.iter().any(|run| run.last.is_some()) {
+        page += "\nParameters that were chosen:\n\n";
+        page += &rendered(runs);
+    }
+    page
+}
+
 #[test]
 fn tables_say_what_the_scores_say() {
-    for folder in fs::read_dir(root().join("results")).unwrap() {
-        let folder = folder.unwrap().path();
-        let runs = index(&folder).unwrap();
-        must_say(&folder.join("last.md"), &rendered(&with_last(&runs)));
-        if runs.iter().any(|run| run.last.is_some()) {
-            must_say(&folder.join("chosen.md"), &rendered(&runs));
-        }
+    for study in studies() {
+        let name = study.file_stem().unwrap().to_string_lossy();
+        let page = page(&name, &index(&study).unwrap());
+        must_say(&study.with_extension("md"), &page);
+    }
+}
+
+#[test]
+fn every_study_can_be_unpacked_and_packed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for study in studies() {
+        let unpacked = folder.path().join(study.file_stem().unwrap());
+        let again = unpacked.with_extension("jsonl");
+        unpack(&study, &unpacked).unwrap();
+        pack(&unpacked, &again).unwrap();
+        assert!(
+            fs::read(&again).unwrap() == fs::read(&study).unwrap(),
+            "{}",
+            study.display()
+        );
     }
 }
 
@@ -103,7 +140,7 @@ fn overview() -> String {
     );
     text += "| --- | --- | ---: | ---: | --- | ---: | --- | ---: | --- | ---: | --- |\n";
     for (study, data) in STUDIES {
-        let runs = index(&root().join("results").join(study)).unwrap();
+        let runs = index(&root().join(format!("results/{study}.jsonl"))).unwrap();
         text.extend(lines(data, "", &with_last(&runs)));
         let chose: Vec<_> = runs.iter().filter(|run| run.last.is_some()).collect();
         let chose = |run: &&Scored| chose.iter().any(|other| other.name == run.name);

@@ -5,7 +5,7 @@
 )]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use attractor::experiment::{Experiment, Raw};
 use attractor::study::{Study, index};
@@ -228,14 +228,24 @@ fn mistakes_are_told_with_their_line() {
     }
 }
 
+/// The files of the paper's rows, and of the searches for what it leaves open.
+fn studies() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["experiments", "experiments/search"].map(|folder| root.join(folder));
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.is_file());
+    files
+}
+
 /// Every study under `experiments` is understood, and its sizes are those of the paper.
 #[test]
 fn the_studies_of_the_paper_are_sound() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let data = TempDir::new().unwrap();
     let mut rows = 0;
-    for file in fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
+    for path in studies() {
         let text = fs::read_to_string(&path).unwrap();
         for line in text
             .lines()

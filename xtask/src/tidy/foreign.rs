@@ -92,6 +92,11 @@ const TABLE: &[Adopted] = &[
         "Fourier transforms of real numbers",
     ),
     adopt(
+        "serde",
+        &["crates/attractor/src/study/"],
+        "stored documents as typed structs",
+    ),
+    adopt(
         "serde_json",
         &[
             "crates/cli/src/",

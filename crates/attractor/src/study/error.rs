@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use attractor_core::settings::SettingError;
 
+use super::packed::Damage;
 use crate::experiment::all_settings;
 use crate::store::unreadable;
 
@@ -121,6 +122,12 @@ pub enum StudyError {
     #[error("a folder is needed, found a file: {}", path.display())]
     NotAFolder {
         /// The file.
+        path: PathBuf,
+    },
+    /// The folder is to be filled, and is not empty.
+    #[error("the folder is not empty: {}", path.display())]
+    Filled {
+        /// The folder.
         path: PathBuf,
     },
     /// The folder is no study's.
@@ -267,6 +274,9 @@ pub enum Mistake {
     /// There are no training data.
     #[error("[data] has no `train`")]
     NoTrain,
+    /// A line of a packed study is not as it was written.
+    #[error("{0}")]
+    Packed(Damage),
 }
 
 /// What an axis of the grid must be.
@@ -351,6 +361,9 @@ impl Mistake {
             }
             Mistake::SetAlone => Some("`system = \"…\"` of [evaluation] names it".into()),
             Mistake::NoTrain => Some("`train = \"…\"` names the training data".into()),
+            Mistake::Packed(_) => {
+                Some("restore the file as it was written; it cannot be edited".into())
+            }
             Mistake::Syntax(_) | Mistake::Value(_) => None,
         }
     }
@@ -378,6 +391,7 @@ impl StudyError {
             StudyError::OtherContent { .. } | StudyError::OtherStudy { .. } => {
                 Some("name another folder with `--out`".into())
             }
+            StudyError::Filled { .. } => Some("name a folder that is not there yet".into()),
             StudyError::Record { .. } => {
                 Some("remove this file: `attractor sweep` compares the runs and makes it anew".into())
             }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::Study;
 use super::error::StudyError;
+use super::packed::Packed;
 use super::scored::{Scored, unless_absent};
 use crate::run::RunError;
 use crate::{Error, store};
@@ -156,12 +157,7 @@ impl Record {
             path: folder.to_path_buf(),
             source,
         })?;
-        let document = json!({
-            "schema": SCHEMA,
-            "study": self.name,
-            "data": { "train": self.data[0], "test": self.data[1] },
-            "evaluation": self.judging,
-        });
+        let document = self.to_json();
         store::write_new(&folder.join(RECORD), |out| writeln!(out, "{document:#}"))?;
         match Record::find(folder)? {
             Some(found) => Ok(found.refuse_other(self, study, folder)?),
@@ -169,7 +165,16 @@ impl Record {
         }
     }
 
-    fn from_json(document: &Value) -> Option<Record> {
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "schema": SCHEMA,
+            "study": self.name,
+            "data": { "train": self.data[0], "test": self.data[1] },
+            "evaluation": self.judging,
+        })
+    }
+
+    pub(super) fn from_json(document: &Value) -> Option<Record> {
         let text = |value: &Value| value.as_str().map(String::from);
         let judging = document["evaluation"].as_object()?.iter();
         let judging = judging.map(|(name, value)| Some((name.clone(), text(value)?)));
@@ -197,13 +202,19 @@ pub(crate) fn run_folder(cell: &str, seed: u64) -> PathBuf {
     Path::new(cell).join(format!("{RUN}{seed:02}"))
 }
 
-/// Every run under a folder that has ended and was judged, by cell and seed; a folder without any is refused, and one in
-/// which a run is twice.
+/// Every run under a folder, or in the file that it was packed into, that has ended and was judged, by cell and seed. One
+/// without any is refused, and one in which a run is twice.
 pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
-    let mut index = ended(folder)?;
+    let is_packed = Packed::is_at(folder);
+    let mut index = if is_packed {
+        Packed::read(folder)?.runs
+    } else {
+        ended(folder)?
+    };
     if index.is_empty() {
         let path = folder.to_path_buf();
         return Err(match Record::find(folder) {
+            _ if is_packed => StudyError::NoRuns { path },
             Ok(Some(_)) => StudyError::NoRuns { path },
             Err(error @ (StudyError::Read { .. } | StudyError::NotAFolder { .. })) => error,
             _ if !folder.exists() => StudyError::NoFolder { path },

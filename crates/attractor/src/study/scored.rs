@@ -28,7 +28,7 @@ const SCHEMA: u32 = 1;
 
 /// The field with the fingerprint of all other lines. Files from before there was one have none, and do not name their
 /// numerics either.
-const FINGERPRINT: &str = "fingerprint";
+pub(super) const FINGERPRINT: &str = "fingerprint";
 
 /// A run that ended and was judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,7 +179,8 @@ impl Scored {
         write(document, &path)
     }
 
-    fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
+    /// The scores that a document holds; none if it is no document of scores.
+    pub(super) fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
         let text = |key: &str| document[key].as_str().map(String::from);
         let whole = |key: &str| document[key].as_u64();
         let settings = document["settings"].as_object()?.iter();
@@ -256,22 +257,25 @@ fn complete(settings: &mut Texts) {
 }
 
 /// A document of scores as it was written; none if there is no file.
-fn document(path: &Path) -> Result<Option<Value>, StudyError> {
-    let path_of = || path.to_path_buf();
+pub(super) fn document(path: &Path) -> Result<Option<Value>, StudyError> {
     let bytes = match unless_absent(fs::read(path), path)? {
         Some(bytes) => bytes,
         None => return Ok(None),
     };
-    let text = String::from_utf8_lossy(&bytes);
-    let document: Value = serde_json::from_str(&text).unwrap_or_default();
+    let document = as_written(&String::from_utf8_lossy(&bytes));
+    document.map(Some).ok_or_else(|| StudyError::Edited {
+        path: path.to_path_buf(),
+    })
+}
+
+/// A document of scores from its text; none if it has been changed since it was written.
+pub(super) fn as_written(text: &str) -> Option<Value> {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
     let as_written = match document[FINGERPRINT].as_str() {
-        Some(stored) => stored == fingerprint(&text),
+        Some(stored) => stored == fingerprint(text),
         None => document["numerics"].is_null(),
     };
-    match as_written {
-        true => Ok(Some(document)),
-        false => Err(StudyError::Edited { path: path_of() }),
-    }
+    as_written.then_some(document)
 }
 
 /// What was read; none if there is no file, as when something else stands where its folder would be.

@@ -1,4 +1,4 @@
-//! `attractor table DIR`: the runs of a study as a table.
+//! `attractor table DIR`: the runs of a study, in its folder or packed into a file, as a table.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 /// differ (Kruskal and Wallis). From six channels on, D_stsp is shown in the f32 form of the paper's tables as well.
 #[derive(Debug, Args)]
 pub(crate) struct Table {
-    /// Folder of the study
+    /// Folder of the study, or the .jsonl file that it was packed into
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Group by this setting, or by `name`; several with commas between, or repeated [default: what the runs differ in]

@@ -4,6 +4,7 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod packed;
 mod refusals;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{STUDY, files, folder, said};
 
 /// Tries what must not work: exit code 2, these words, and nothing written.
-fn refused(here: &Path, arguments: &str, words: &[&str]) {
+pub(super) fn refused(here: &Path, arguments: &str, words: &[&str]) {
     let before = files(here, &[]);
     let (out, notes) = said(here, arguments, 2);
     assert!(out.is_empty());
