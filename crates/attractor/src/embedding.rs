@@ -13,7 +13,7 @@ use attractor_core::embed::{
 };
 use attractor_core::series::Series;
 use attractor_core::text::count;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
@@ -269,70 +269,133 @@ impl Embedded {
     }
 
     /// The document.
-    pub fn to_json(&self) -> Value {
-        let coordinates =
-            |list: &[Coordinate]| -> Value { list.iter().map(|&c| self.coordinate(c)).collect() };
-        json!({
-            "schema": SCHEMA,
-            "rows": self.rows.0,
-            "rows_searched": self.rows.1,
-            "copies": self.copies,
-            "theiler": self.theiler,
-            "max_delay": self.max_delay,
-            "coordinates": coordinates(&self.coordinates),
-            "pecuzal": match &self.found {
-                Found::Pecuzal(found) => self.pecuzal(found),
-                Found::Delay { .. } => Value::Null,
-            },
-            "delay": match &self.found {
-                Found::Pecuzal(_) => Value::Null,
-                Found::Delay { rule, information, cao } => json!({
-                    "rule": match rule {
+    pub fn document(&self) -> EmbeddingDocument {
+        let (pecuzal, delay) = match &self.found {
+            Found::Pecuzal(found) => (Some(self.pecuzal(found)), None),
+            Found::Delay {
+                rule,
+                information,
+                cao,
+            } => {
+                let delay = DelayDocument {
+                    rule: match rule {
                         DelayRule::Uncorrelated => "uncorrelated",
                         DelayRule::FirstMinimum => "first-minimum",
                     },
-                    "mutual_information": information.bits,
-                    "bins": information.bins,
-                    "e1": cao.as_ref().map(|cao| &cao.e1),
-                    "e2": cao.as_ref().map(|cao| &cao.e2),
-                }),
-            },
-        })
-    }
-
-    fn coordinate(&self, c: Coordinate) -> Value {
-        json!({ "name": self.name(c), "channel": self.channels[c.channel], "delay": c.delay })
-    }
-
-    fn candidate(&self, candidate: &Candidate) -> Value {
-        let mut value = self.coordinate(candidate.coordinate);
-        value["decrease"] = json!(candidate.decrease);
-        value
-    }
-
-    fn pecuzal(&self, found: &Pecuzal) -> Value {
-        let curve = |curve: &Curve| {
-            json!({
-                "base": curve.base.iter().map(|&c| self.name(c)).collect::<Vec<_>>(),
-                "channel": self.channels[curve.channel],
-                "continuity": curve.continuity,
-                "candidates": curve.candidates.iter().map(|c| self.candidate(c)).collect::<Vec<_>>(),
-            })
+                    mutual_information: information.bits.clone(),
+                    bins: information.bins,
+                    e1: cao.as_ref().map(|cao| cao.e1.clone()),
+                    e2: cao.as_ref().map(|cao| cao.e2.clone()),
+                };
+                (None, Some(delay))
+            }
         };
-        let cycle = |cycle: &Cycle| {
-            json!({
-                "best": self.candidate(&cycle.best),
-                "taken": cycle.taken,
-                "curves": cycle.curves.iter().map(curve).collect::<Vec<_>>(),
-            })
+        let coordinates = self.coordinates.iter().map(|&c| self.coordinate(c));
+        EmbeddingDocument {
+            schema: SCHEMA,
+            rows: self.rows.0,
+            rows_searched: self.rows.1,
+            copies: self.copies,
+            theiler: self.theiler,
+            max_delay: self.max_delay,
+            coordinates: coordinates.collect(),
+            pecuzal,
+            delay,
+        }
+    }
+
+    fn coordinate(&self, c: Coordinate) -> CoordinateDocument {
+        CoordinateDocument {
+            name: self.name(c),
+            channel: self.channels[c.channel].clone(),
+            delay: c.delay,
+        }
+    }
+
+    fn candidate(&self, candidate: &Candidate) -> CandidateDocument {
+        CandidateDocument {
+            coordinate: self.coordinate(candidate.coordinate),
+            decrease: candidate.decrease,
+        }
+    }
+
+    fn pecuzal(&self, found: &Pecuzal) -> PecuzalDocument {
+        let curve = |curve: &Curve| CurveDocument {
+            base: curve.base.iter().map(|&c| self.name(c)).collect(),
+            channel: self.channels[curve.channel].clone(),
+            continuity: curve.continuity.clone(),
+            candidates: curve.candidates.iter().map(|c| self.candidate(c)).collect(),
         };
-        json!({
-            "end": match found.end {
+        let cycle = |cycle: &Cycle| CycleDocument {
+            best: self.candidate(&cycle.best),
+            taken: cycle.taken,
+            curves: cycle.curves.iter().map(curve).collect(),
+        };
+        PecuzalDocument {
+            end: match found.end {
                 End::Embedded => "embedded",
                 End::NoImprovement => "no-improvement",
                 End::CycleLimit => "cycle-limit",
             },
-            "cycles": found.cycles.iter().map(cycle).collect::<Vec<_>>(),
-        })
+            cycles: found.cycles.iter().map(cycle).collect(),
+        }
     }
+}
+
+/// The document that `attractor embed --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EmbeddingDocument {
+    schema: u32,
+    rows: usize,
+    rows_searched: usize,
+    copies: usize,
+    theiler: usize,
+    max_delay: usize,
+    coordinates: Vec<CoordinateDocument>,
+    pecuzal: Option<PecuzalDocument>,
+    delay: Option<DelayDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CoordinateDocument {
+    name: String,
+    channel: String,
+    delay: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CandidateDocument {
+    #[serde(flatten)]
+    coordinate: CoordinateDocument,
+    decrease: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct DelayDocument {
+    rule: &'static str,
+    mutual_information: Vec<f64>,
+    bins: usize,
+    e1: Option<Vec<f64>>,
+    e2: Option<Vec<f64>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct PecuzalDocument {
+    end: &'static str,
+    cycles: Vec<CycleDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CycleDocument {
+    best: CandidateDocument,
+    taken: bool,
+    curves: Vec<CurveDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CurveDocument {
+    base: Vec<String>,
+    channel: String,
+    continuity: Vec<f64>,
+    candidates: Vec<CandidateDocument>,
 }

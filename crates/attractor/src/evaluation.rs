@@ -293,7 +293,8 @@ pub fn compare(
     }
     let (whole, orbit) = (whole.slice(0..rows), orbit.slice(0..rows));
     refuse_unlike(whole, orbit)?;
-    let judge = Judge::prepare(Stretch::of(whole), truth.step(), request, notes)?;
+    // No forecasts are made, so that two rows are enough.
+    let judge = Judge::prepare(Stretch::of(whole), truth.step(), request, 1, notes)?;
     let levels = judge.levels(cache, follow)?;
     let (scores, orbit) = scores::of_orbit(&judge.reference, &judge.others, orbit.values());
     Ok(judge.gather(scores, &orbit, levels))
@@ -337,7 +338,8 @@ impl Judge {
         };
         let (trained, chosen) = (share(&origin.trained_on), share(&origin.chosen_by));
         notes.extend(data::origin_note(trained, chosen));
-        let judge = Judge::prepare(truth, series.step(), request, notes)?;
+        let ahead = request.options.pe_steps;
+        let judge = Judge::prepare(truth, series.step(), request, ahead, notes)?;
         Ok(Judge {
             trained_share: trained,
             chosen_share: chosen,
@@ -345,14 +347,19 @@ impl Judge {
         })
     }
 
+    /// Prepares a truth for forecasts so many steps ahead.
     fn prepare(
         truth: Stretch<'_>,
         step: &Step,
         request: &Request,
+        ahead: usize,
         mut notes: Vec<String>,
     ) -> Result<Judge, EvaluationError> {
         let plan = Plan {
-            options: request.options,
+            options: Options {
+                pe_steps: ahead,
+                ..request.options
+            },
             ..Plan::default()
         };
         data::note_unscaled(truth.rows(), &mut notes);

@@ -1,82 +1,188 @@
-//! An inspection as JSON, the document that `attractor inspect --json` prints. Its fields are described in
-//! `docs/inspect.md`; a field may be added, but none is renamed or removed without a higher `schema`.
+//! An inspection as a document, as `attractor inspect --json` prints it. Its fields are described in `docs/inspect.md`; a field may
+//! be added, but none is renamed or removed without a higher `schema`.
 
 use std::path::Path;
 
-use attractor_core::inspect::{
-    ChannelSummary, Comparison, Difference, Finding, Inspection, Subject, TrajectorySummary,
-};
+use attractor_core::inspect::{ChannelSummary, Comparison, Finding, Inspection, Subject};
 use attractor_core::series::Step;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
 
-/// The document: `path` is the file that was inspected, `against` the one it was compared with. Numbers that do not
-/// exist, such as the mean of a channel without values, are null.
-pub fn to_json(inspection: &Inspection, path: &Path, against: Option<&Path>) -> Value {
-    let list = |values: Vec<Value>| Value::Array(values);
-    json!({
-        "schema": SCHEMA,
-        "path": path.display().to_string(),
-        "rows": inspection.rows,
-        "step": { "dt": inspection.step.dt, "unit": inspection.step.unit },
-        "trajectories": list(inspection.trajectories.iter().map(trajectory).collect()),
-        "channels": list(inspection.channels.iter().map(|c| channel(c, &inspection.step)).collect()),
-        "inputs": inspection.inputs,
-        "against": inspection.against.as_ref().map(|c| comparison(c, against)),
-        "findings": list(inspection.findings.iter().map(finding).collect()),
-    })
+/// The document. Numbers that do not exist, such as the mean of a channel without values, are null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InspectionDocument {
+    schema: u32,
+    path: String,
+    rows: usize,
+    step: Step,
+    trajectories: Vec<TrajectoryDocument>,
+    channels: Vec<ChannelDocument>,
+    inputs: Vec<String>,
+    against: Option<ComparisonDocument>,
+    findings: Vec<FindingDocument>,
 }
 
-fn trajectory(t: &TrajectorySummary) -> Value {
-    json!({ "name": t.name, "rows": t.rows, "gaps": t.gaps, "start": t.start, "end": t.end })
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct TrajectoryDocument {
+    name: String,
+    rows: usize,
+    gaps: usize,
+    start: f64,
+    end: f64,
 }
 
-fn channel(c: &ChannelSummary, step: &Step) -> Value {
-    let memory = c.autocorrelation_time;
-    json!({
-        "name": c.name,
-        "unit": c.unit,
-        "mean": c.mean,
-        "spread": c.sd,
-        "min": c.min,
-        "max": c.max,
-        "missing": c.missing,
-        "autocorrelation": memory.map(|rows| json!({ "rows": rows, "time": rows * step.dt })),
-        "period": c.period.map(|p| json!({ "rows": p.rows, "time": p.rows * step.dt, "share": p.share })),
-    })
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ChannelDocument {
+    name: String,
+    unit: String,
+    mean: f64,
+    spread: f64,
+    min: f64,
+    max: f64,
+    missing: usize,
+    autocorrelation: Option<Span>,
+    period: Option<Period>,
 }
 
-fn comparison(c: &Comparison, path: Option<&Path>) -> Value {
-    let difference = |d: &Difference| json!({ "name": d.name, "mean_shift": d.mean_shift, "spread_ratio": d.spread_ratio });
-    json!({
-        "path": path.map(|p| p.display().to_string()),
-        "rows": c.rows,
-        "channels": c.differences.iter().map(difference).collect::<Vec<Value>>(),
-    })
+/// A stretch of time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Span {
+    rows: f64,
+    time: f64,
 }
 
-fn finding(f: &Finding) -> Value {
-    json!({
-        "check": f.check,
-        "severity": f.severity.word(),
-        "subject": subject(&f.subject),
-        "what": f.what,
-        "remedy": f.remedy,
-    })
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Period {
+    #[serde(flatten)]
+    span: Span,
+    share: f64,
 }
 
-fn subject(subject: &Subject) -> Value {
-    match subject {
-        Subject::Recording => json!({ "kind": "recording" }),
-        Subject::Pair => json!({ "kind": "pair" }),
-        Subject::Channels(names) => json!({ "kind": "channels", "names": names }),
-        Subject::Rows {
-            trajectory,
-            first,
-            end,
-        } => json!({ "kind": "rows", "trajectory": trajectory, "first": first, "end": end }),
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ComparisonDocument {
+    path: Option<String>,
+    rows: usize,
+    channels: Vec<DifferenceDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct DifferenceDocument {
+    name: String,
+    mean_shift: f64,
+    spread_ratio: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct FindingDocument {
+    check: &'static str,
+    severity: &'static str,
+    subject: SubjectDocument,
+    what: String,
+    remedy: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum SubjectDocument {
+    Recording,
+    Pair,
+    Channels {
+        names: Vec<String>,
+    },
+    Rows {
+        trajectory: usize,
+        first: usize,
+        end: usize,
+    },
+}
+
+impl InspectionDocument {
+    /// `path` is the file that was inspected, `against` the one it was compared with.
+    pub fn new(inspection: &Inspection, path: &Path, against: Option<&Path>) -> InspectionDocument {
+        let step = &inspection.step;
+        let trajectories = inspection.trajectories.iter().map(|t| TrajectoryDocument {
+            name: t.name.clone(),
+            rows: t.rows,
+            gaps: t.gaps,
+            start: t.start,
+            end: t.end,
+        });
+        InspectionDocument {
+            schema: SCHEMA,
+            path: path.display().to_string(),
+            rows: inspection.rows,
+            step: step.clone(),
+            trajectories: trajectories.collect(),
+            channels: inspection
+                .channels
+                .iter()
+                .map(|c| channel(c, step))
+                .collect(),
+            inputs: inspection.inputs.clone(),
+            against: inspection.against.as_ref().map(|c| comparison(c, against)),
+            findings: inspection.findings.iter().map(finding).collect(),
+        }
+    }
+}
+
+fn channel(c: &ChannelSummary, step: &Step) -> ChannelDocument {
+    let span = |rows: f64| Span {
+        rows,
+        time: rows * step.dt,
+    };
+    ChannelDocument {
+        name: c.name.clone(),
+        unit: c.unit.clone(),
+        mean: c.mean,
+        spread: c.sd,
+        min: c.min,
+        max: c.max,
+        missing: c.missing,
+        autocorrelation: c.autocorrelation_time.map(span),
+        period: c.period.map(|period| Period {
+            span: span(period.rows),
+            share: period.share,
+        }),
+    }
+}
+
+fn comparison(c: &Comparison, path: Option<&Path>) -> ComparisonDocument {
+    let differences = c.differences.iter().map(|d| DifferenceDocument {
+        name: d.name.clone(),
+        mean_shift: d.mean_shift,
+        spread_ratio: d.spread_ratio,
+    });
+    ComparisonDocument {
+        path: path.map(|p| p.display().to_string()),
+        rows: c.rows,
+        channels: differences.collect(),
+    }
+}
+
+fn finding(f: &Finding) -> FindingDocument {
+    FindingDocument {
+        check: f.check,
+        severity: f.severity.word(),
+        subject: match &f.subject {
+            Subject::Recording => SubjectDocument::Recording,
+            Subject::Pair => SubjectDocument::Pair,
+            Subject::Channels(names) => SubjectDocument::Channels {
+                names: names.clone(),
+            },
+            &Subject::Rows {
+                trajectory,
+                first,
+                end,
+            } => SubjectDocument::Rows {
+                trajectory,
+                first,
+                end,
+            },
+        },
+        what: f.what.clone(),
+        remedy: f.remedy.clone(),
     }
 }
 
@@ -86,6 +192,7 @@ mod tests {
     use attractor_core::series::Series;
 
     use super::*;
+    use serde_json::{Value, json};
 
     fn sample() -> Series {
         let rows = (0..500).flat_map(|t| [(f64::from(t) * 0.3).sin(), 7.0]);
@@ -95,7 +202,11 @@ mod tests {
     #[test]
     fn every_figure_is_in_its_place() {
         let inspection = inspect(&sample(), Options::default());
-        let document = to_json(&inspection, Path::new("a.csv"), None);
+        let document = json!(InspectionDocument::new(
+            &inspection,
+            Path::new("a.csv"),
+            None
+        ));
         assert_eq!(
             (&document["schema"], &document["path"]),
             (&json!(1), &json!("a.csv"))
@@ -122,7 +233,11 @@ mod tests {
     #[test]
     fn a_comparison_has_its_own_part() {
         let inspection = inspect_against(&sample(), &sample(), Options::default());
-        let document = to_json(&inspection, Path::new("a.csv"), Some(Path::new("b.csv")));
+        let document = json!(InspectionDocument::new(
+            &inspection,
+            Path::new("a.csv"),
+            Some(Path::new("b.csv"))
+        ));
         assert_eq!(document["findings"][0]["check"], "same-data");
         assert_eq!(
             document["findings"][0]["subject"],

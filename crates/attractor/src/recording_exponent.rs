@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use attractor_core::exponent::automatic::Given;
 use attractor_core::exponent::{Curve, Distance, Exponent, Method, Plan, exponent};
 use attractor_core::series::{Channel, Series, Step, Trajectory};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::embedding::{EmbeddingError, columns};
 
@@ -112,38 +112,41 @@ fn region(
 }
 
 impl Found {
-    /// The document. Numbers that do not exist, such as the slope of a curve without a straight region, are null.
-    pub fn to_json(&self) -> Value {
+    /// The document.
+    pub fn document(&self) -> ExponentDocument {
         let dt = self.step.dt;
-        let (per_time, error) = self.exponent.per_time(dt);
+        let (per_time, error_per_time) = self.exponent.per_time(dt);
         let predictability = self.exponent.predictability();
-        json!({
-            "schema": SCHEMA,
-            "method": match self.plan.method {
+        ExponentDocument {
+            schema: SCHEMA,
+            method: match self.plan.method {
                 Method::Kantz => "kantz",
                 Method::Rosenstein => "rosenstein",
             },
-            "distance": match self.plan.distance {
+            distance: match self.plan.distance {
                 Distance::Euclidean => "euclidean",
                 Distance::First => "first",
             },
-            "rows": self.rows.0,
-            "rows_used": self.rows.1,
-            "step": { "dt": dt, "unit": self.step.unit },
-            "delay": self.plan.delay,
-            "theiler": self.plan.theiler,
-            "exponent": {
-                "per_row": self.exponent.per_row,
-                "per_time": per_time,
-                "error_per_row": self.exponent.error,
-                "error_per_time": error,
+            rows: self.rows.0,
+            rows_used: self.rows.1,
+            step: self.step.clone(),
+            delay: self.plan.delay,
+            theiler: self.plan.theiler,
+            exponent: Rates {
+                per_row: self.exponent.per_row,
+                per_time,
+                error_per_row: self.exponent.error,
+                error_per_time,
             },
-            "predictability": predictability.map(|rows| json!({ "rows": rows, "time": rows * dt })),
-            "curves": self.exponent.curves.iter().map(|c| curve(c, dt)).collect::<Vec<_>>(),
-        })
+            predictability: predictability.map(|rows| Span {
+                rows,
+                time: rows * dt,
+            }),
+            curves: self.exponent.curves.iter().map(|c| curve(c, dt)).collect(),
+        }
     }
 
-    /// S(k) by time, one channel a dimension, missing beyond a curve's end.
+    /// S(k) by time, one channel per dimension, missing beyond a curve's end.
     pub fn table(&self) -> Series {
         let curves = &self.exponent.curves;
         let names = curves.iter().map(|c| Channel::named(format!("S{}", c.dim)));
@@ -161,16 +164,69 @@ impl Found {
     }
 }
 
-fn curve(curve: &Curve, dt: f64) -> Value {
+/// The document that `attractor lyapunov FILE --json` prints. Numbers that do not exist, such as the slope of a curve without a
+/// straight region, are null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExponentDocument {
+    schema: u32,
+    method: &'static str,
+    distance: &'static str,
+    rows: usize,
+    rows_used: usize,
+    step: Step,
+    delay: usize,
+    theiler: usize,
+    exponent: Rates,
+    predictability: Option<Span>,
+    curves: Vec<CurveDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Rates {
+    per_row: Option<f64>,
+    per_time: Option<f64>,
+    error_per_row: Option<f64>,
+    error_per_time: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Span {
+    rows: f64,
+    time: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct CurveDocument {
+    dims: usize,
+    values: Vec<f64>,
+    fit: Option<FitDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct FitDocument {
+    rows: [usize; 2],
+    time: [f64; 2],
+    slope_per_row: f64,
+    slope_per_time: f64,
+    intercept: f64,
+    residual: f64,
+}
+
+fn curve(curve: &Curve, dt: f64) -> CurveDocument {
     let fit = curve.fit.as_ref().map(|fit| {
-        json!({
-            "rows": [fit.region.start(), fit.region.end()],
-            "time": [*fit.region.start() as f64 * dt, *fit.region.end() as f64 * dt],
-            "slope_per_row": fit.slope,
-            "slope_per_time": fit.slope / dt,
-            "intercept": fit.intercept,
-            "residual": fit.residual,
-        })
+        let rows = [*fit.region.start(), *fit.region.end()];
+        FitDocument {
+            rows,
+            time: rows.map(|row| row as f64 * dt),
+            slope_per_row: fit.slope,
+            slope_per_time: fit.slope / dt,
+            intercept: fit.intercept,
+            residual: fit.residual,
+        }
     });
-    json!({ "dims": curve.dim, "values": curve.values, "fit": fit })
+    CurveDocument {
+        dims: curve.dim,
+        values: curve.values.clone(),
+        fit,
+    }
 }

@@ -16,6 +16,7 @@ use attractor_core::measure::summary::{Summary, summaries};
 
 use crate::study::{Measured, Scored, StudyError};
 
+pub use document::TableDocument;
 use keys::Key;
 use paper::PaperRow;
 pub use render::Format;

@@ -133,7 +133,9 @@ fn tables_that_need_data_are_told() {
         0,
     );
     assert!(
-        notes.contains("note: no jacobian_norms.csv: it needs data"),
+        notes.contains(
+            "note: no jacobian_norms.csv: it needs a model trained under teacher forcing, and data"
+        ),
         "{notes}"
     );
     assert!(notes.contains("wrote 5 tables: t"), "{notes}");

@@ -181,16 +181,6 @@ fn what_cannot_be_compared_is_a_mistake() {
         "constant.csv",
         "channel 2 of the truth is constant\nhint: leave",
     );
-    refused(
-        "holes.csv",
-        "constant.csv",
-        "`x2` of the truth is missing in row 58\nhint: cut",
-    );
-    refused(
-        "constant.csv",
-        "holes.csv",
-        "`x2` of the generated series is missing in row 58",
-    );
     table(
         folder.path(),
         "huge.csv",
@@ -330,8 +320,36 @@ fn unequal_lengths_and_gaps_are_told() {
         0,
     );
     assert!(
-        notes.contains("the longest of 2 stretches without gap is used: rows 301 to 900"),
+        notes.contains(
+            "the longest of 2 stretches without gap or missing value is used: rows 301 to 900"
+        ),
         "{notes}"
+    );
+}
+
+/// Row 58 of 200 has a hole: both sides are cut to the 142 rows behind it.
+#[test]
+fn missing_values_end_a_stretch_as_gaps_do() {
+    let folder = TempDir::new().unwrap();
+    let rows = (0..200).map(|t| match t {
+        57 => "1,,2".to_string(),
+        t => format!("{},{},{}", t % 17, t % 13, t % 11),
+    });
+    table(folder.path(), "holes.csv", rows);
+    let measure = "measure --time none --truth holes.csv --generated holes.csv --no-floors";
+    let (out, notes) = said(folder.path(), &format!("{measure} --json"), 0);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&found["rows"], &found["d_stsp"]["value"]),
+        (&142.into(), &0.0.into())
+    );
+    assert!(notes.contains("rows 59 to 200 of trajectory 1"), "{notes}");
+    fs::write(folder.path().join("none.csv"), "1,,2\n,3,4\n1,2,\n").unwrap();
+    let none = "measure --time none --truth none.csv --generated holes.csv";
+    let (_, told) = said(folder.path(), none, 2);
+    assert!(
+        told.contains("error: no row of the truth is complete\nhint: leave out"),
+        "{told}"
     );
 }
 

@@ -14,8 +14,8 @@ use super::numbers::shortened;
 use super::signals::Signals;
 use super::{FILE, Request};
 use crate::Error;
-use crate::experiment::{quoted, settings_of};
-use crate::inspection;
+use crate::experiment::{MODEL, quoted, settings_of};
+use crate::inspection::InspectionDocument;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
 
@@ -95,7 +95,8 @@ impl Material {
         let window = self.told.as_ref().and_then(Told::window);
         let options = window.map_or_else(Options::default, |window| Options { window });
         let inspection = inspect(&truth.recording, options);
-        let mut document = inspection::to_json(&inspection, Path::new(&truth.name), None);
+        let path = Path::new(&truth.name);
+        let mut document = json!(InspectionDocument::new(&inspection, path, None));
         document["role"] = json!(truth.role.words());
         shortened(document)
     }
@@ -114,8 +115,15 @@ impl Material {
                 "usual": value == setting.default_value(),
             })
         };
-        let list = settings_of(experiment.method()).into_iter();
-        list.map(row).collect()
+        let method = experiment.method();
+        let model = json!({
+            "name": MODEL.name,
+            "value": method.entry.id,
+            "about": MODEL.about,
+            "usual": method == attractor_core::method::default(),
+        });
+        let list = settings_of(method).into_iter();
+        [model].into_iter().chain(list.map(row)).collect()
     }
 
     /// How to come to the same again.

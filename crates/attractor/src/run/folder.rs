@@ -127,10 +127,12 @@ impl<'a> Folder<'a> {
         if !names.any(|name| !is_left(&name)) {
             return Ok(());
         }
-        Err(if self.holds_run() && self.summary().is_none() {
-            RunError::Unfinished { path }
-        } else {
-            RunError::NotEmpty { path }
+        if !self.holds_run() || self.summary().is_some() {
+            return Err(RunError::NotEmpty { path });
+        }
+        Err(match lock::Lock::take(self.path) {
+            Err(Error::Run(locked @ RunError::Locked { .. })) => locked,
+            _ => RunError::Unfinished { path },
         })
     }
 

@@ -1,65 +1,111 @@
-//! A table as JSON, the document that `attractor table --json` prints. Numbers that do not exist are null.
+//! A table as a document, as `attractor table --json` prints it. Numbers that do not exist are null.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use super::{Column, Group, Table};
 
+/// The document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableDocument {
+    schema: u32,
+    keys: Vec<String>,
+    pe_n: usize,
+    groups: Vec<GroupDocument>,
+    kruskal_wallis: BTreeMap<&'static str, Option<TestDocument>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct TestDocument {
+    h: f64,
+    p: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct GroupDocument {
+    keys: BTreeMap<String, String>,
+    runs: usize,
+    diverged: usize,
+    dropped: usize,
+    dim: (usize, usize),
+    parameters: (usize, usize),
+    paper: Option<&'static str>,
+    measures: BTreeMap<&'static str, ColumnDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ColumnDocument {
+    median: f64,
+    mad: f64,
+    mean: f64,
+    sd: f64,
+    missing: usize,
+    floor: Option<f64>,
+    chance: Option<f64>,
+    paper: Option<PaperDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct PaperDocument {
+    median: f64,
+    mad: f64,
+    verdict: Option<&'static str>,
+}
+
 impl Table {
     /// The document.
-    pub fn to_json(&self) -> Value {
-        let measures = self.measures.iter().zip(&self.tests);
-        let tests: Map<String, Value> = measures
-            .map(|(id, test)| {
-                let fields = test.map(|test| json!({ "h": test.h, "p": test.p }));
-                ((*id).to_string(), json!(fields))
-            })
-            .collect();
-        let groups = self.groups.iter().map(|group| self.group(group));
-        json!({
-            "schema": 1,
-            "keys": self.keys,
-            "pe_n": self.pe_steps,
-            "groups": groups.collect::<Vec<_>>(),
-            "kruskal_wallis": tests,
-        })
+    pub fn document(&self) -> TableDocument {
+        let tests = self.measures.iter().zip(&self.tests).map(|(id, test)| {
+            let test = test.map(|test| TestDocument {
+                h: test.h,
+                p: test.p,
+            });
+            (*id, test)
+        });
+        TableDocument {
+            schema: 1,
+            keys: self.keys.clone(),
+            pe_n: self.pe_steps,
+            groups: self.groups.iter().map(|group| self.group(group)).collect(),
+            kruskal_wallis: tests.collect(),
+        }
     }
 
-    fn group(&self, group: &Group) -> Value {
+    fn group(&self, group: &Group) -> GroupDocument {
         let keys = self.keys.iter().zip(&group.values);
-        let keys: Map<String, Value> = keys
-            .map(|(key, value)| (key.clone(), json!(value)))
-            .collect();
         let columns = self.measures.iter().zip(&group.columns);
-        let measures: Map<String, Value> = columns
-            .map(|(id, measure)| ((*id).to_string(), column(measure)))
-            .collect();
-        json!({
-            "keys": keys,
-            "runs": group.runs,
-            "diverged": group.diverged,
-            "dropped": group.dropped(),
-            "dim": [group.dim.0, group.dim.1],
-            "parameters": [group.parameters.0, group.parameters.1],
-            "paper": group.paper.map(|row| row.name),
-            "measures": measures,
-        })
+        GroupDocument {
+            keys: keys
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+            runs: group.runs,
+            diverged: group.diverged,
+            dropped: group.dropped(),
+            dim: group.dim,
+            parameters: group.parameters,
+            paper: group.paper.map(|row| row.name),
+            measures: columns
+                .map(|(id, measure)| (*id, column(measure)))
+                .collect(),
+        }
     }
 }
 
-fn column(column: &Column) -> Value {
+fn column(column: &Column) -> ColumnDocument {
     let summary = &column.summary;
-    let paper = column.paper.map(|paper| {
-        let verdict = paper.verdict.map(super::Verdict::word);
-        json!({ "median": paper.median, "mad": paper.mad, "verdict": verdict })
-    });
-    json!({
-        "median": summary.median,
-        "mad": summary.mad,
-        "mean": summary.mean,
-        "sd": summary.sd,
-        "missing": column.missing,
-        "floor": column.floor,
-        "chance": column.chance,
-        "paper": paper,
-    })
+    ColumnDocument {
+        median: summary.median,
+        mad: summary.mad,
+        mean: summary.mean,
+        sd: summary.sd,
+        missing: column.missing,
+        floor: column.floor,
+        chance: column.chance,
+        paper: column.paper.map(|paper| PaperDocument {
+            median: paper.median,
+            mad: paper.mad,
+            verdict: paper.verdict.map(super::Verdict::word),
+        }),
+    }
 }

@@ -1,5 +1,7 @@
 //! Tables against numbers that are worked out by hand.
 
+use serde_json::json;
+
 use std::collections::BTreeMap;
 
 use super::*;
@@ -232,7 +234,7 @@ fn formats_for_pages_and_programs_have_them_as_well() {
     let p: f64 = cell(1, "d_stsp_p").parse().unwrap();
     assert_eq!(p, table.tests[0].unwrap().p);
     assert_eq!(
-        table.to_json()["groups"][1]["measures"]["d_stsp"]["mad"],
+        json!(table.document())["groups"][1]["measures"]["d_stsp"]["mad"],
         10.0
     );
 }

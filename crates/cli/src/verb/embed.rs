@@ -75,7 +75,7 @@ impl Embed {
         let lost = format::losses(&self.states, &embedded.series)?;
         format::write(&self.states, &embedded.series)?;
         match self.json {
-            true => writeln!(out, "{:#}", embedded.to_json())?,
+            true => crate::json::write(&embedded.document(), out)?,
             false => text::write(&embedded, out)?,
         }
         out.flush()?;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::inspect::{Inspection, Options, Severity, inspect, inspect_against};
-use attractor::inspection::to_json;
+use attractor::inspection::InspectionDocument;
 use clap::{Args, ValueEnum};
 
 use crate::reading::Reading;
@@ -52,12 +52,12 @@ enum Listed {
 impl Inspect {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let inspection = self.look()?;
-        match self.json {
-            true => {
-                let document = to_json(&inspection, &self.file, self.against.as_deref());
-                writeln!(out, "{document:#}")?;
-            }
-            false => self.print(&inspection, out)?,
+        if self.json {
+            let against = self.against.as_deref();
+            let document = InspectionDocument::new(&inspection, &self.file, against);
+            crate::json::write(&document, out)?;
+        } else {
+            self.print(&inspection, out)?;
         }
         Ok(exit_code(&inspection))
     }

@@ -83,7 +83,7 @@ impl Table {
         }
         tell_numerics(&runs, &mut io::stderr().lock())?;
         match self.json {
-            true => writeln!(out, "{:#}", table.to_json())?,
+            true => crate::json::write(&table.document(), out)?,
             false => table.write(self.format.format(), out)?,
         }
         Ok(ExitCode::SUCCESS)

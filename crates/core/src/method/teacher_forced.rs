@@ -237,7 +237,7 @@ const fn setting(
 static DEPENDENCES: &[Dependence] = &[
     depends("observation-start", "observation", is_not_identity),
     Dependence {
-        instead: &[("agtf", "it starts at `--alpha-start`")],
+        instead: &[("agtf", "it starts at --alpha-start")],
         ..depends("alpha", "forcing", |v| v == Value::Choice("gtf"))
     },
     depends("alpha-start", "forcing", is_adaptive),

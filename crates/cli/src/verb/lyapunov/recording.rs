@@ -90,7 +90,7 @@ impl RecordingFlags {
     /// Prints the exponent of a recording as a JSON document.
     pub(super) fn run_json(&self, path: &Path, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let found = self.find(path)?;
-        writeln!(out, "{:#}", found.to_json())?;
+        crate::json::write(&found.document(), out)?;
         self.finish(&found, out)
     }
 
