@@ -211,7 +211,7 @@ fn a_study_can_grow_and_be_done_in_parts() {
     assert_eq!(results(here, "d").len(), 3);
     let wrong = said(here, "sweep s.toml --out d --only d", 2).1;
     assert!(
-        wrong.contains("no entry of the list is named `d`\nhint: known are a b, c"),
+        wrong.contains("no entry of the list is named `d`\nhint: the known names are a b, c"),
         "{wrong}"
     );
     let study = fs::read_to_string(here.join("s.toml")).unwrap();
