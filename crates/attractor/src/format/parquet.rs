@@ -22,7 +22,8 @@ use parquet::schema::types::ColumnDescriptor;
 use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::text::title::Title;
-use super::{At, Fault, Format, ReadOptions, open, unpack};
+use super::unpack::Room;
+use super::{At, Fault, Format, ReadOptions, open};
 
 /// The format.
 pub(super) static PARQUET: Format = Format {
@@ -69,7 +70,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
         check_type(&schema.columns()[i], i, layout.slots[i])?;
     }
     let mut room = Room::beside(length.len());
-    room.refuse_claimed(reader.metadata(), used.len())?;
+    refuse_claimed(reader.metadata(), used.len(), &room)?;
     refuse_packing(reader.metadata(), &used)?;
     let mut table = Table::of_array(layout);
     let mut rows = 0;
@@ -142,50 +143,20 @@ fn refuse_packing(metadata: &ParquetMetaData, used: &[usize]) -> Result<(), Faul
     Ok(())
 }
 
-/// Memory that values may take: a page of some bytes can claim any number of nulls.
-struct Room {
-    size: u64,
-    limit: u64,
-    taken: u64,
-    /// Rows that the group at hand claims.
-    rows: usize,
+/// Refuses a file that claims more rows than there is room for.
+fn refuse_claimed(metadata: &ParquetMetaData, columns: usize, room: &Room) -> Result<(), Fault> {
+    let groups = metadata.row_groups().iter();
+    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+    let rows = rows.fold(0, u64::saturating_add);
+    let bytes = rows.saturating_mul(size_of::<f64>() as u64);
+    room.check(bytes.saturating_mul(columns as u64))
 }
 
-impl Room {
-    /// The room for what a file of this size holds.
-    fn beside(size: u64) -> Room {
-        Room {
-            size,
-            limit: unpack::limit(size as usize),
-            taken: 0,
-            rows: 0,
-        }
-    }
-
-    /// Refuses a file that claims more rows than there is room for.
-    fn refuse_claimed(&self, metadata: &ParquetMetaData, columns: usize) -> Result<(), Fault> {
-        let groups = metadata.row_groups().iter();
-        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
-        let rows = rows.fold(0, u64::saturating_add);
-        let bytes = rows.saturating_mul(size_of::<f64>() as u64);
-        self.check(bytes.saturating_mul(columns as u64))
-    }
-
-    fn take(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.taken += bytes as u64;
-        self.check(self.taken)
-    }
-
-    fn check(&self, claimed: u64) -> Result<(), Fault> {
-        match claimed > self.limit {
-            true => Err(Fault::Unfolds {
-                claimed,
-                size: self.size,
-                limit: self.limit,
-            }),
-            false => Ok(()),
-        }
-    }
+/// The room for a group of rows: a page of some bytes can claim any number of nulls.
+struct Bound<'a> {
+    room: &'a mut Room,
+    /// Rows that the group claims.
+    rows: usize,
 }
 
 /// What takes room.
@@ -219,8 +190,12 @@ fn push_group(
     room: &mut Room,
     table: &mut Table,
 ) -> Result<usize, Fault> {
-    room.rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-    let read = |&i: &usize| values(group, i, room);
+    let claimed = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+    let mut bound = Bound {
+        room,
+        rows: claimed,
+    };
+    let read = |&i: &usize| values(group, i, &mut bound);
     let columns: Vec<Values> = used.iter().map(read).collect::<Result<_, _>>()?;
     let slots: Vec<Slot> = used.iter().map(|&i| table.layout.slots[i]).collect();
     let lengths = columns.iter().map(Values::len);
@@ -236,6 +211,7 @@ fn push_group(
         let name = names.map_or(String::new(), |(values, _)| values.name(row));
         let trajectory = table.trajectory(&name);
         let place = (before + row) as u64 + 1;
+        room.check(table.bytes())?;
         let mut filled = table.row(trajectory, place);
         for (values, &slot) in columns.iter().zip(&slots) {
             if let Values::Numbers(numbers) = values {
@@ -266,31 +242,31 @@ impl Values {
 }
 
 /// All values of a column in a group of rows.
-fn values(group: &dyn RowGroupReader, i: usize, room: &mut Room) -> Result<Values, Fault> {
+fn values(group: &dyn RowGroupReader, i: usize, bound: &mut Bound<'_>) -> Result<Values, Fault> {
     let column = group.metadata().column(i).column_descr_ptr();
     let per_second = seconds(&column).unwrap_or(1.0);
     let number = |v: f64| if per_second == 1.0 { v } else { v / per_second };
     let levels = column.max_def_level();
     let numbers = match group.get_column_reader(i).map_err(foreign)? {
         ColumnReader::BoolColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| f64::from(u8::from(*v)))
+            read_all(r, levels, bound, f64::NAN, |v| f64::from(u8::from(*v)))
         }
         ColumnReader::Int32ColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| number(f64::from(*v)))
+            read_all(r, levels, bound, f64::NAN, |v| number(f64::from(*v)))
         }
         ColumnReader::Int64ColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| number(*v as f64))
+            read_all(r, levels, bound, f64::NAN, |v| number(*v as f64))
         }
         ColumnReader::FloatColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| f64::from(*v))
+            read_all(r, levels, bound, f64::NAN, |v| f64::from(*v))
         }
-        ColumnReader::DoubleColumnReader(r) => read_all(r, levels, room, f64::NAN, |v| *v),
+        ColumnReader::DoubleColumnReader(r) => read_all(r, levels, bound, f64::NAN, |v| *v),
         ColumnReader::ByteArrayColumnReader(r) => {
             let text = |v: &ByteArray| String::from_utf8_lossy(v.data()).into_owned();
             return Ok(Values::Names(read_all(
                 r,
                 levels,
-                room,
+                bound,
                 String::new(),
                 text,
             )?));
@@ -306,7 +282,7 @@ fn values(group: &dyn RowGroupReader, i: usize, room: &mut Room) -> Result<Value
 fn read_all<T: DataType, V: Clone + Bulk>(
     mut reader: ColumnReaderImpl<T>,
     levels: i16,
-    room: &mut Room,
+    bound: &mut Bound<'_>,
     missing: V,
     convert: impl Fn(&T::T) -> V,
 ) -> Result<Vec<V>, Fault> {
@@ -320,7 +296,7 @@ fn read_all<T: DataType, V: Clone + Bulk>(
         if records == 0 {
             return Ok(all);
         }
-        if all.len() + records > room.rows {
+        if all.len() + records > bound.rows {
             return Err(damaged("a column is longer than its group of rows"));
         }
         // A column that is never null has no levels.
@@ -331,7 +307,7 @@ fn read_all<T: DataType, V: Clone + Bulk>(
         for &level in &defined {
             let value = (level == levels).then(|| there.next()).flatten();
             let value = value.map_or(missing.clone(), &convert);
-            room.take(value.bytes())?;
+            bound.room.take(value.bytes() as u64)?;
             all.push(value);
         }
     }
