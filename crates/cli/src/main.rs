@@ -8,7 +8,9 @@ mod verb;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::{panic, thread};
 
+use attractor::format::FOREIGN_THREAD;
 use clap::Parser;
 
 /// Learn the dynamics of a chaotic system from its time series, run them forward, and take them apart.
@@ -30,6 +32,7 @@ const OUTCOME: u8 = 1;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
+    hush_foreign_panics();
     match Cli::parse().verb.run(&mut io::stdout().lock()) {
         Ok(code) => code,
         // The reader of our output has seen enough, as in `attractor generate RUN --steps 1000000 | head`. That is
@@ -42,6 +45,16 @@ fn main() -> ExitCode {
             ExitCode::from(if error.is_outcome() { OUTCOME } else { MISTAKE })
         }
     }
+}
+
+/// Keeps a panic of foreign code, which becomes an error, from being told as well.
+fn hush_foreign_panics() {
+    let tell = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if thread::current().name() != Some(FOREIGN_THREAD) {
+            tell(panic);
+        }
+    }));
 }
 
 /// Prints what went wrong and what to do next; nothing is left to do if standard error is closed too.

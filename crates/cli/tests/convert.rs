@@ -328,3 +328,17 @@ fn formats_are_listed() {
         assert!(listed.lines().any(named), "{listed}");
     }
 }
+
+/// The library that decodes Parquet panics on some damaged pages: a user sees the error alone.
+#[test]
+fn a_damaged_parquet_file_is_told_without_a_panic() {
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("../attractor/tests/data/found");
+    let folder = TempDir::new().unwrap();
+    for name in ["bytes-panic.parquet", "split-panic.parquet"] {
+        fs::copy(found.join(name), folder.path().join("a.parquet")).unwrap();
+        let told = complaint(folder.path(), &["a.parquet", "b.csv"]);
+        let expected = "error: this is no Parquet file that can be read: it is damaged: a.parquet";
+        assert_eq!(told.lines().next(), Some(expected), "{name}");
+        assert!(!told.contains("panicked"), "{told}");
+    }
+}

@@ -12,6 +12,7 @@ use hdf5_reader::error::Error as Hdf5Error;
 use hdf5_reader::group::Group;
 use hdf5_reader::{Dataset, Datatype, Hdf5File, OpenOptions};
 
+use super::foreign;
 use super::npy::Array;
 use super::unpack::{self, Room};
 use super::variables::{self, Variable};
@@ -37,6 +38,9 @@ Tables that pandas writes to HDF5 are compound: write them to .parquet or .csv."
     write: None,
 };
 
+/// What messages call the format.
+const NAME: &str = "HDF5";
+
 /// Which dimension of a dataset is time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
@@ -61,6 +65,10 @@ pub(super) fn matlab_remarks(path: &Path, options: &ReadOptions) -> Vec<String> 
 }
 
 fn read(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fault> {
+    foreign::caught(NAME, || read_dataset(path, options, layout))
+}
+
+fn read_dataset(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fault> {
     let datasets = datasets(path)?;
     let (_, chosen) = &datasets[variables::choose(&listed(&datasets, layout), options)?];
     Room::beside(length_of(path)?).take_table(shape_of(chosen, layout))?;
@@ -69,9 +77,8 @@ fn read(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fa
 
 /// Which of several datasets is read.
 fn remarks(path: &Path, options: &ReadOptions, layout: Layout) -> Vec<String> {
-    datasets(path).map_or(Vec::new(), |datasets| {
-        variables::remarks(&listed(&datasets, layout), options)
-    })
+    let listed = foreign::caught(NAME, || Ok(listed(&datasets(path)?, layout)));
+    listed.map_or(Vec::new(), |listed| variables::remarks(&listed, options))
 }
 
 fn listed(datasets: &[(String, Dataset)], layout: Layout) -> Vec<Variable> {
@@ -90,9 +97,9 @@ fn datasets(path: &Path) -> Result<Vec<(String, Dataset)>, Fault> {
     let bounds = OpenOptions::default()
         .with_max_read_bytes(limit)
         .with_max_chunk_bytes(limit);
-    let file = Hdf5File::open_with_options(path, bounds).map_err(foreign)?;
+    let file = Hdf5File::open_with_options(path, bounds).map_err(fault)?;
     let mut datasets = Vec::new();
-    collect(&file.root_group().map_err(foreign)?, "", 0, &mut datasets)?;
+    collect(&file.root_group().map_err(fault)?, "", 0, &mut datasets)?;
     Ok(datasets)
 }
 
@@ -103,7 +110,7 @@ fn collect(
     depth: usize,
     datasets: &mut Vec<(String, Dataset)>,
 ) -> Result<(), Fault> {
-    let (groups, found) = group.members().map_err(foreign)?;
+    let (groups, found) = group.members().map_err(fault)?;
     for dataset in found {
         datasets.push((format!("{path}{}", dataset.name()), dataset));
     }
@@ -156,7 +163,7 @@ fn shape_of(dataset: &Dataset, layout: Layout) -> [u64; 2] {
 
 fn table(dataset: &Dataset, layout: Layout) -> Result<Array, Fault> {
     let [rows, columns] = shape_of(dataset, layout);
-    let bytes = dataset.read_native_bytes().map_err(foreign)?;
+    let bytes = dataset.read_native_bytes().map_err(fault)?;
     let values = numbers(dataset.dtype(), &bytes)?;
     drop(bytes);
     let columns = columns as usize;
@@ -210,9 +217,9 @@ fn dtype_fault(dtype: &Datatype) -> Fault {
     }
 }
 
-fn foreign(error: Hdf5Error) -> Fault {
+fn fault(error: Hdf5Error) -> Fault {
     Fault::Foreign {
-        format: "HDF5",
+        format: NAME,
         reason: error.to_string(),
     }
 }

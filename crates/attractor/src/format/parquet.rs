@@ -6,7 +6,6 @@
 //! The crate `parquet` decodes pages, without its Arrow half: with `arrow-ipc` for Feather files the build would take three
 //! times as long, so these are converted instead. Snappy, gzip and LZ4 are unpacked; Zstandard and Brotli bring C along.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use attractor_core::catalogue::{Entry, Kind};
@@ -19,6 +18,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::foreign;
 use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::text::title::Title;
@@ -44,13 +44,15 @@ Null is missing. A column of texts can name the trajectories. Packed by snappy, 
     write: None,
 };
 
+/// What messages call the format.
+const NAME: &str = "Parquet";
+
 /// Rows that are decoded at a time.
 const CHUNK: usize = 1 << 13;
 
-/// Reads a file. The crate gives damaged pages an error nearly always, but not always: a panic of it is an error here.
+/// Reads a file. The crate gives damaged pages an error nearly always, but not always.
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
-    let read = || read_columns(path, options);
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged("a page is damaged")))
+    foreign::caught(NAME, || read_columns(path, options))
 }
 
 fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
@@ -59,7 +61,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     if length.is_file() && length.len() == 0 {
         return Err(Fault::Empty);
     }
-    let reader = SerializedFileReader::new(file).map_err(foreign)?;
+    let reader = SerializedFileReader::new(file).map_err(fault)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let titles: Vec<Title> = schema.columns().iter().map(|c| title(c)).collect();
     let layout = Layout::new(&titles, options)?;
@@ -75,7 +77,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let mut table = Table::of_array(layout);
     let mut rows = 0;
     for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(foreign)?;
+        let group = reader.get_row_group(group).map_err(fault)?;
         rows += push_group(group.as_ref(), &used, rows, &mut room, &mut table)?;
     }
     table.finish(options)
@@ -247,7 +249,7 @@ fn values(group: &dyn RowGroupReader, i: usize, bound: &mut Bound<'_>) -> Result
     let per_second = seconds(&column).unwrap_or(1.0);
     let number = |v: f64| if per_second == 1.0 { v } else { v / per_second };
     let levels = column.max_def_level();
-    let numbers = match group.get_column_reader(i).map_err(foreign)? {
+    let numbers = match group.get_column_reader(i).map_err(fault)? {
         ColumnReader::BoolColumnReader(r) => {
             read_all(r, levels, bound, f64::NAN, |v| f64::from(u8::from(*v)))
         }
@@ -292,7 +294,7 @@ fn read_all<T: DataType, V: Clone + Bulk>(
         defined.clear();
         values.clear();
         let read = reader.read_records(CHUNK, Some(&mut defined), None, &mut values);
-        let (records, _, _) = read.map_err(foreign)?;
+        let (records, _, _) = read.map_err(fault)?;
         if records == 0 {
             return Ok(all);
         }
@@ -313,13 +315,13 @@ fn read_all<T: DataType, V: Clone + Bulk>(
     }
 }
 
-fn foreign(error: ParquetError) -> Fault {
+fn fault(error: ParquetError) -> Fault {
     damaged(&error.to_string())
 }
 
 fn damaged(reason: &str) -> Fault {
     Fault::Foreign {
-        format: "Parquet",
+        format: NAME,
         reason: reason.to_string(),
     }
 }
