@@ -416,10 +416,7 @@ impl OpenRun {
 
     /// Writes what is to be done.
     fn write_experiment(&self, resolved: &Resolved, data: &DataSource) -> Result<(), Error> {
-        let data = data.absolute().map_err(|source| Error::Write {
-            path: self.path.clone(),
-            source,
-        })?;
+        let data = data.absolute()?;
         let version = env!("CARGO_PKG_VERSION");
         let settings = resolved.experiment.to_toml(&data);
         self.write(EXPERIMENT, |out| {

@@ -9,7 +9,6 @@
 //!
 //! The keys are the names of the flags of every verb that reads data.
 
-use std::io;
 use std::path::{self, Path, PathBuf};
 
 use attractor_core::series::Series;
@@ -75,16 +74,24 @@ impl DataSource {
         }
     }
 
-    /// The recording under a name that holds in every folder.
-    pub(crate) fn absolute(&self) -> io::Result<DataSource> {
-        Ok(DataSource {
-            path: path::absolute(&self.path)?,
-            ..self.clone()
-        })
+    /// The recording under a name that holds in every folder, and in a file of settings.
+    pub(crate) fn absolute(&self) -> Result<DataSource, Error> {
+        let path = path::absolute(&self.path).map_err(|source| Error::Read {
+            path: self.path.clone(),
+            source,
+        })?;
+        match path.to_str() {
+            Some(_) => Ok(DataSource {
+                path,
+                ..self.clone()
+            }),
+            None => Err(ExperimentError::DataName { path }.into()),
+        }
     }
 
     /// The recording after what is done to it, and what is to be done to new data.
     pub fn read(&self) -> Result<(Series, Pipeline), Error> {
+        self.absolute()?;
         let series = format::read(&self.path, &self.options)?;
         Ok(self.prepare.fit(&series)?)
     }

@@ -132,10 +132,7 @@ impl RunFolder {
             return Ok(());
         }
         let stored = ExperimentFile::read(&config)?.data;
-        let data = data.absolute().map_err(|source| Error::Read {
-            path: data.path.clone(),
-            source,
-        })?;
+        let data = data.absolute()?;
         let other = stored.is_none_or(|stored| stored.path != data.path);
         refuse_different(path, other.then_some(Difference::File))
     }
