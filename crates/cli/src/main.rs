@@ -33,7 +33,11 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     hush_foreign_panics();
-    match Cli::parse().verb.run(&mut io::stdout().lock()) {
+    let verb = Cli::parse().verb;
+    if !verb.trains() {
+        interrupt::end_at_once();
+    }
+    match verb.run(&mut io::stdout().lock()) {
         Ok(code) => code,
         // The reader of our output has seen enough, as in `attractor generate RUN --steps 1000000 | head`. That is
         // success, not 141 as of a program that a signal ends: scripts with `pipefail` go on.

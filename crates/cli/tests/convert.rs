@@ -4,6 +4,8 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -341,4 +343,19 @@ fn a_damaged_parquet_file_is_told_without_a_panic() {
         assert_eq!(told.lines().next(), Some(expected), "{name}");
         assert!(!told.contains("panicked"), "{told}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_conversion_leaves_nothing() {
+    let folder = folder_with(&[(".foo.part", "foreign")]);
+    let rows = 300_000;
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 4)}}\n");
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    let values: Vec<u8> = (0..4 * rows)
+        .flat_map(|i| (f64::from(i) / 3.0).to_le_bytes())
+        .collect();
+    let bytes = [b"\x93NUMPY\x01\0", &length[..], header.as_bytes(), &values].concat();
+    fs::write(folder.path().join("a.npy"), bytes).unwrap();
+    common::interrupt_writing(folder.path(), "convert a.npy b.csv.gz");
 }
