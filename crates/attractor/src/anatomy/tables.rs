@@ -41,8 +41,8 @@ pub struct Tables {
     pub missing: Vec<(&'static str, &'static str)>,
 }
 
-/// Writes all tables that model and data allow into a folder, which is made if it is not there. Those of an earlier
-/// analysis that this one does not make are removed.
+/// Writes all tables that model and data allow into a folder, which is [prepared](prepare). Those of an earlier analysis that
+/// this one does not make are removed.
 pub fn tables(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
@@ -81,12 +81,31 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes the folder for tables, if it is not there.
+/// The file by which a folder says that tables in it are replaced.
+const MARK: &str = ".attractor-tables";
+
+/// Makes the folder for tables, if it is not there. One that has files, and not the mark of an earlier analysis, is refused:
+/// they may be somebody's, under the names of tables.
 pub fn prepare(folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|source| Error::Write {
+    let failed = |source| Error::Write {
         path: folder.to_path_buf(),
         source,
-    })
+    };
+    fs::create_dir_all(folder).map_err(failed)?;
+    if folder.join(MARK).exists() {
+        return Ok(());
+    }
+    let files = fs::read_dir(folder).map_err(failed)?.flatten();
+    let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    match names.filter(|name| !name.starts_with('.')).min() {
+        Some(found) => Err(Error::ForeignFiles {
+            found,
+            path: folder.to_path_buf(),
+        }),
+        None => store::write_whole(&folder.join(MARK), |out| {
+            writeln!(out, "`attractor analyze --tables` replaces its tables here")
+        }),
+    }
 }
 
 /// A table of numbers.
