@@ -37,7 +37,7 @@ use crate::pipeline::{Pipeline, PipelineError};
 use crate::recording_exponent::{self, Predictability};
 use crate::store::unreadable;
 
-pub use data::{DataSource, quoted};
+pub use data::DataSource;
 pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Prepared};

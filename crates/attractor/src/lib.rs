@@ -25,6 +25,7 @@ pub mod recording_exponent;
 pub mod references;
 pub mod report;
 pub mod run;
+pub mod shell;
 pub mod spectrum;
 pub mod store;
 pub mod study;

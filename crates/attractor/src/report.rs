@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::experiment::DataSource;
-use crate::{Error, store};
+use crate::{Error, shell, store};
 
 use material::Material;
 use signals::Signals;
@@ -87,7 +87,7 @@ impl ReportError {
             ReportError::Folder { path } => path.join(FILE),
             ReportError::NotHtml { path } => path.with_extension("html"),
         };
-        format!("use `--out {}`", path.display())
+        format!("use `--out {}`", shell::path(&path))
     }
 }
 

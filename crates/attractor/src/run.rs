@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::container::Fingerprint;
 use crate::experiment::{DataSource, Experiment, ExperimentError, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
-use crate::{Error, format, store};
+use crate::{Error, format, shell, store};
 
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
@@ -247,7 +247,7 @@ impl RunError {
             RunError::Diverged { .. } => Some("standardise the data".into()),
             RunError::Unfinished { path } => Some(format!(
                 "`attractor resume {}` continues it",
-                path.display()
+                shell::path(path)
             )),
             RunError::Locked { .. } => Some("wait for it, or stop it with Ctrl-C".into()),
             RunError::Ended { .. } => Some(

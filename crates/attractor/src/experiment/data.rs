@@ -14,9 +14,9 @@ use std::path::{self, Path, PathBuf};
 use attractor_core::series::Series;
 
 use super::ExperimentError;
-use crate::Error;
 use crate::format::{self, Column, Decimal, Delimiter, Header, Moment, Pattern, ReadOptions};
 use crate::pipeline::{Pipeline, PipelineError, Step};
+use crate::{Error, shell};
 
 /// A recording and how it is read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,12 +98,9 @@ impl DataSource {
 
     /// The file and how it is read, as it would be typed.
     pub fn as_typed(&self) -> String {
-        let typed = |(key, texts): (&str, Vec<String>)| {
-            let words = quoted(&texts.join(","));
-            match key {
-                "path" => words,
-                key => format!(" --{key} {words}"),
-            }
+        let typed = |(key, texts): (&str, Vec<String>)| match key {
+            "path" => shell::path(&self.path),
+            key => format!(" {}", shell::flag(key, &texts.join(","))),
         };
         let texts = self.texts().into_iter();
         texts
@@ -225,25 +222,10 @@ fn one_of<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Result<T, Stri
         )
     })
 }
-/// A word of a command line, with quotes where a shell needs them.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shell_reads_back_what_was_quoted() {
-        assert_eq!(quoted("runs/a-1"), "runs/a-1");
-        assert_eq!(quoted("my run's"), r"'my run'\''s'");
-        assert_eq!(quoted("$(x)"), "'$(x)'");
-    }
 
     #[test]
     fn what_is_not_detected_is_typed() {

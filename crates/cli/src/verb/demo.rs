@@ -9,7 +9,7 @@ use attractor::Error;
 use attractor::anatomy::{self, Anatomy, dissect};
 use attractor::evaluation::{self, Cache, Evaluation, Levels, evaluate};
 use attractor::experiment::{
-    DataSource, Experiment, ExperimentError, Origin, Raw, quoted, threads,
+    DataSource, Experiment, ExperimentError, Origin, Raw, threads,
 };
 use attractor::format::{self, Moment, ReadOptions};
 use attractor::inspect::{self, Options};
@@ -19,6 +19,7 @@ use attractor::report::{self, write_report};
 use attractor::run::{Run, RunFolder};
 use attractor::series::Series;
 use attractor::settings::Settings;
+use attractor::shell;
 use attractor::system::simulate::{self, Simulation};
 use attractor::train::Outcome;
 use clap::Args;
@@ -145,7 +146,7 @@ impl Demo {
         let (noisy, clean) = (file("-noisy"), file(""));
         let what = format!("{ROWS} states of the Lorenz system, with 5 % noise and without");
         let command = |noise: &str, path: &Path| {
-            let (seed, path) = (self.seed, shown(path));
+            let (seed, path) = (self.seed, shell::path(path));
             format!(
                 "attractor simulate {SYSTEM} --steps {ROWS} --standardize{noise} --seed {seed} --out {path}"
             )
@@ -290,13 +291,13 @@ struct Commands {
 
 impl Commands {
     fn new(sources: &Sources, out: &Path) -> Commands {
-        let (run, page) = (shown(&out.join("run")), shown(&out.join(PAGE)));
+        let (run, page) = (shell::path(&out.join("run")), shell::path(&out.join(PAGE)));
         let (train, test) = (sources.train.as_typed(), sources.test.as_typed());
         let system = sources.system.map(|name| format!(" --system {name}"));
         let system = system.unwrap_or_default();
         let settings = sources.settings.iter();
         let settings: String = settings
-            .map(|(name, text)| format!(" --{name} {text}"))
+            .map(|(name, text)| format!(" {}", shell::flag(name, text)))
             .collect();
         Commands {
             inspect: format!("attractor inspect {train}"),
@@ -309,7 +310,7 @@ impl Commands {
 
     /// What is left to do once a training that was interrupted has been resumed.
     fn tell_the_rest(&self, run: &Path) -> io::Result<()> {
-        let resume = format!("attractor resume {}", shown(run));
+        let resume = format!("attractor resume {}", shell::path(run));
         let rest = [&resume, &self.evaluate, &self.analyze, &self.report];
         let mut notes = io::stderr().lock();
         writeln!(notes, "\nwhat is left, step by step:")?;
@@ -386,9 +387,4 @@ fn experiment(settings: &[(String, String)]) -> Result<Experiment, ExperimentErr
         raw.push(name, text, Origin::Flag);
     }
     Experiment::check(&raw)
-}
-
-/// A path as it would be typed.
-fn shown(path: &Path) -> String {
-    quoted(&path.display().to_string())
 }

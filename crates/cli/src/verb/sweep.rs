@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::experiment::threads;
+use attractor::shell;
 use attractor::study::{Scored, Study};
 use attractor::sweep::{Ended, Sweep as Runs};
 use clap::Args;
@@ -86,7 +87,7 @@ impl Sweep {
     }
 
     fn summarize(&self, ended: &Ended, notes: &mut dyn Write) -> io::Result<()> {
-        let folder = self.out.display();
+        let folder = shell::path(&self.out);
         let done = ended.scored.len();
         let total = done + ended.failed.len() + ended.left;
         let diverged = ended.scored.iter().filter(|run| run.diverged()).count();

@@ -15,6 +15,7 @@ use attractor::forcing::Forcing;
 use attractor::inspect::{count, figure};
 use attractor::recording_exponent::Predictability;
 use attractor::run::{RunFolder, Trained};
+use attractor::shell;
 use attractor::train::{Outcome, Plan};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -228,8 +229,8 @@ pub(super) fn interval(found: &Predictability) -> String {
 }
 
 /// A line on how it went.
-fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Result<()> {
-    let (seconds, folder) = (trained.seconds, folder.display());
+fn summarize(trained: &Trained, run: &Path, notes: &mut dyn Write) -> io::Result<()> {
+    let (seconds, folder) = (trained.seconds, run.display());
     let loss = trained
         .history
         .last()
@@ -260,7 +261,8 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
         ),
         Outcome::Stopped(_) => writeln!(
             notes,
-            "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {folder}` continues: {folder}"
+            "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {}` continues: {folder}",
+            shell::path(run)
         ),
         Outcome::Diverged { .. } => writeln!(
             notes,

@@ -4,6 +4,7 @@ use attractor_core::series::SeriesError;
 
 use super::super::{FORMATS, text};
 use super::Fault;
+use crate::shell;
 
 impl Fault {
     /// What the user can do about it.
@@ -129,8 +130,8 @@ fn header_field(field: &str) -> &'static str {
 fn rates_hint(groups: &[(f64, Vec<String>)]) -> String {
     let (fastest, names) = &groups[0];
     format!(
-        "choose one group, as with --channels '{}', or resample all, as with --rate {fastest}",
-        names.join(",")
+        "choose one group, as with {}, or resample all, as with --rate {fastest}",
+        shell::flag("channels", &names.join(","))
     )
 }
 
