@@ -27,6 +27,7 @@ pub mod report;
 pub mod run;
 pub mod shell;
 pub mod spectrum;
+mod spreadsheet;
 pub mod store;
 pub mod study;
 pub mod sweep;

@@ -2,7 +2,7 @@
 //! epoch may take long; the second ends it. Everything else is ended by the first. Whatever ends at once leaves no half of
 //! a file behind.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,6 +12,8 @@ use std::time::Duration;
 use attractor::store;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
+
+use crate::visible::notes;
 
 /// Whether the user asked to stop.
 #[derive(Debug, Clone)]
@@ -42,7 +44,7 @@ impl Interrupt {
         Interrupt::listen(|| {
             // Where stderr is gone, nobody is told.
             let _ = writeln!(
-                io::stderr(),
+                notes(),
                 "stopping after the epochs under way; checkpoints will be written (Ctrl-C again ends at once)"
             );
         })
@@ -108,7 +110,11 @@ impl Signals {
     }
 }
 
-#[expect(clippy::exit, reason = "a signal ends the process wherever it is")]
-fn end(code: i32) -> ! {
+/// Ends the process with a code.
+#[expect(
+    clippy::exit,
+    reason = "a signal ends it wherever it is, a wrong command line before it is anywhere"
+)]
+pub(crate) fn end(code: i32) -> ! {
     process::exit(code)
 }

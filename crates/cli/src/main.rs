@@ -5,13 +5,16 @@ mod reading;
 mod scores;
 mod table;
 mod verb;
+mod visible;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::{panic, thread};
+use std::{env, panic, thread};
 
 use attractor::format::FOREIGN_THREAD;
 use clap::Parser;
+
+use crate::visible::{Visible, notes, shown};
 
 /// Learn the dynamics of a chaotic system from its time series, run them forward, and take them apart.
 #[derive(Debug, Parser)]
@@ -33,11 +36,17 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     hush_foreign_panics();
-    let verb = Cli::parse().verb;
+    let verb = Cli::try_parse().unwrap_or_else(|error| refuse(&error)).verb;
     if !verb.trains() {
         interrupt::end_at_once();
     }
-    match verb.run(&mut io::stdout().lock()) {
+    let mut out = io::stdout().lock();
+    let is_file = verb.prints_data() && !out.is_terminal();
+    let ended = match is_file {
+        true => verb.run(&mut out),
+        false => verb.run(&mut Visible::new(out)),
+    };
+    match ended {
         Ok(code) => code,
         // The reader of our output has seen enough, as in `attractor generate RUN --steps 1000000 | head`. That is
         // success, not 141 as of a program that a signal ends: scripts with `pipefail` go on.
@@ -45,10 +54,20 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            report(&error, &mut io::stderr().lock());
+            report(&error, &mut notes());
             ExitCode::from(if error.is_outcome() { OUTCOME } else { MISTAKE })
         }
     }
+}
+
+/// Ends with what is wrong with a command line, in colours unless a terminal would take its words for more than text.
+fn refuse(error: &clap::Error) -> ! {
+    let mut words = env::args_os().map(|word| word.to_string_lossy().into_owned());
+    if words.all(|word| shown(&word) == word) {
+        error.exit();
+    }
+    let _ = write!(notes(), "{error}");
+    interrupt::end(error.exit_code())
 }
 
 /// Keeps a panic of foreign code, which becomes an error, from being told as well.

@@ -68,6 +68,15 @@ impl Verb {
         )
     }
 
+    /// Whether standard output is a table for other programs, whose every byte counts.
+    pub(crate) fn prints_data(&self) -> bool {
+        match self {
+            Verb::Generate(_) => true,
+            Verb::Table(table) => table.prints_data(),
+            _ => false,
+        }
+    }
+
     /// Runs the verb; data go to `out`.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {

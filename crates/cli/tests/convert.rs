@@ -359,3 +359,36 @@ fn an_interrupted_conversion_leaves_nothing() {
     fs::write(folder.path().join("a.npy"), bytes).unwrap();
     common::interrupt_writing(folder.path(), "convert a.npy b.csv.gz");
 }
+
+/// A header of a file can hold what a terminal takes for orders, such as another title of its window.
+#[test]
+fn control_characters_of_files_are_shown_not_obeyed() {
+    let name = "\u{1b}]0;owned\u{7}";
+    let table = format!("{name},{name}\n1,2\n");
+    let folder = folder_with(&[
+        ("a.csv", &table),
+        ("b.csv", &format!("{name},y\n1,2\n3,4\n")),
+    ]);
+    let folder = folder.path();
+    let told = complaint(folder, &["a.csv", "c.csv"]);
+    assert!(
+        told.starts_with("error: columns 1 and 2 are both named `\\u001b]0;owned\\u0007`: a.csv"),
+        "{told}"
+    );
+    let told = complaint(folder, &[&format!("{name}.csv"), "c.csv"]);
+    assert!(
+        told.starts_with("error: no such file: \\u001b]0;owned"),
+        "{told}"
+    );
+    let told = complaint(folder, &["b.csv", "c.csv", &format!("--{name}")]);
+    assert!(told.contains("unexpected argument") && !told.contains('\u{1b}'));
+    for arguments in ["inspect b.csv", "inspect b.csv --json"] {
+        // Two rows are too few, which is what the code says.
+        let (out, notes) = common::said(folder, arguments, 1);
+        assert!(out.contains("owned"), "{out}");
+        assert!(!(out + &notes).contains(['\u{1b}', '\u{7}']));
+    }
+    // In a file the name stays what it is.
+    said(folder, &["b.csv", "c.csv"]);
+    assert!(text(folder, "c.csv").contains(name));
+}

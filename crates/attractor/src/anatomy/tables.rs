@@ -9,6 +9,7 @@ use attractor_core::series::Series;
 use super::Anatomy;
 use super::gradients::Gradients;
 use crate::model_file::Reconstruction;
+use crate::spreadsheet::cell;
 use crate::{Error, store};
 
 /// The tables: name, and what they need besides the model.
@@ -129,21 +130,13 @@ impl Table {
 
     /// Writes the table as CSV.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names: Vec<String> = self.header.iter().map(|name| quoted(name)).collect();
+        let names: Vec<String> = self.header.iter().map(|name| cell(name)).collect();
         writeln!(out, "{}", names.join(","))?;
         for row in &self.rows {
             let cells: Vec<String> = row.iter().map(f64::to_string).collect();
             writeln!(out, "{}", cells.join(","))?;
         }
         Ok(())
-    }
-}
-
-/// A name as a cell, in quotes where it has commas or quotes itself.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_string(),
     }
 }
 

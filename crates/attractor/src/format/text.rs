@@ -28,6 +28,7 @@ use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::unpack::{self, Room};
 use super::{At, Decimal, Fault, Header, ReadOptions, open};
+use crate::spreadsheet::unguarded;
 use dialect::Dialect;
 use records::Records;
 use title::Title;
@@ -234,13 +235,22 @@ impl RowReader {
     }
 
     fn trajectory_of(&mut self, record: &ByteRecord, table: &mut Table) -> usize {
-        let name = self.names.map_or(&b""[..], |i| record[i].trim_ascii());
+        let name = self.names.map_or(&b""[..], |i| name_in(&record[i]));
         let known = self
             .trajectory
             .filter(|&i| table.name(i).as_bytes() == name);
         let found = known.unwrap_or_else(|| table.trajectory(&decode(name)));
         self.trajectory = Some(found);
         found
+    }
+}
+
+/// The name in a cell, which may be guarded from spreadsheets.
+fn name_in(cell: &[u8]) -> &[u8] {
+    let name = cell.trim_ascii();
+    match std::str::from_utf8(name) {
+        Ok(text) if text.starts_with('\'') => unguarded(text).as_bytes(),
+        _ => name,
     }
 }
 

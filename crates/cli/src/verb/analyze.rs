@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::whole;
 use crate::reading::Reading;
+use crate::visible::notes;
 pub(super) use text::write;
 
 /// Take a model apart: exponents, fixed points, cycles and linear regions
@@ -75,7 +76,7 @@ impl Analyze {
         self.notes(&anatomy)?;
         if let Some(folder) = &self.tables {
             let done = tables(&anatomy, &reconstruction, data.as_ref(), folder)?;
-            let mut notes = io::stderr().lock();
+            let mut notes = notes();
             for (name, needs) in &done.missing {
                 writeln!(notes, "note: no {name}: it needs {needs}")?;
             }
@@ -96,7 +97,7 @@ impl Analyze {
     }
 
     fn notes(&self, anatomy: &Anatomy) -> Result<(), Error> {
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if anatomy.start == GeneratedFrom::Zero {
             writeln!(
                 notes,

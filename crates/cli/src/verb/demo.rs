@@ -8,9 +8,7 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::anatomy::{self, Anatomy, dissect};
 use attractor::evaluation::{self, Cache, Evaluation, Levels, evaluate};
-use attractor::experiment::{
-    DataSource, Experiment, ExperimentError, Origin, Raw, threads,
-};
+use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
 use attractor::format::{self, Moment, ReadOptions};
 use attractor::inspect::{self, Options};
 use attractor::measure::{self, SETTINGS};
@@ -29,6 +27,7 @@ use super::train::Show;
 use super::{analyze, assignment, inspect as inspect_verb, whole};
 use crate::reading::Reading;
 use crate::scores;
+use crate::visible::notes;
 
 /// See it work: data, a model, its scores, its anatomy and a report
 ///
@@ -117,7 +116,7 @@ impl Demo {
         let evaluated = match self.evaluate(&sources, &model, &run, out) {
             // Nothing but the scores is lost.
             Err(error @ Error::Evaluation(_)) => {
-                writeln!(io::stderr(), "note: there are no scores: {error}")?;
+                writeln!(notes(), "note: there are no scores: {error}")?;
                 None
             }
             other => Some(other?),
@@ -136,7 +135,7 @@ impl Demo {
             });
             writeln!(out, "{document:#}")?;
         }
-        writeln!(io::stderr(), "\nopen it in a browser: {}", page.display())?;
+        writeln!(notes(), "\nopen it in a browser: {}", page.display())?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -312,7 +311,7 @@ impl Commands {
     fn tell_the_rest(&self, run: &Path) -> io::Result<()> {
         let resume = format!("attractor resume {}", shell::path(run));
         let rest = [&resume, &self.evaluate, &self.analyze, &self.report];
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         writeln!(notes, "\nwhat is left, step by step:")?;
         rest.iter()
             .try_for_each(|line| writeln!(notes, "   {line}"))
@@ -328,7 +327,7 @@ impl Steps {
     /// Says what comes next, and the commands that do it alone.
     fn next(&mut self, what: &str, commands: &[&str]) -> io::Result<()> {
         self.done += 1;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         writeln!(notes, "\n{}. {what}", self.done)?;
         let mut lines = commands.iter();
         lines.try_for_each(|command| writeln!(notes, "   {command}"))

@@ -1,6 +1,6 @@
 //! `attractor export RUN|MODEL --as NAME --out FILE`: the same map as another model.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +12,8 @@ use attractor::run::Run;
 use attractor::store;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+
+use crate::visible::notes;
 
 /// Write a model in another form that is the same map
 ///
@@ -44,7 +46,7 @@ impl Export {
             card,
         };
         exported.write(&self.out)?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if let States::Copies { .. } = states {
             writeln!(
                 notes,

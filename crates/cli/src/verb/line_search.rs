@@ -1,6 +1,6 @@
 //! `attractor line-search DATA --out DIR`: measures by the strength of forcing.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,6 +17,7 @@ use super::{assignment, whole};
 use crate::interrupt::Interrupt;
 use crate::reading::{Reading, read};
 use crate::table;
+use crate::visible::notes;
 
 /// Train with many strengths of forcing, and see which reconstructs best
 ///
@@ -126,7 +127,7 @@ impl Search {
 
 /// A line on standard error; a closed one is no reason to end the search.
 fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(notes(), "{line}");
 }
 
 /// Stops a training when the user asks to.

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::train::interval;
 use super::whole;
 use crate::reading::tell_remarks;
+use crate::visible::notes;
 use view::View;
 
 /// Train and judge all runs of a study
@@ -65,7 +66,7 @@ impl Sweep {
         }
         let sweep = Runs::prepare(study, &self.out)?;
         if !self.quiet {
-            tell_intervals(&sweep, &mut io::stderr().lock())?;
+            tell_intervals(&sweep, &mut notes())?;
         }
         let view = match self.quiet {
             true => View::silent(sweep.jobs()),
@@ -77,7 +78,7 @@ impl Sweep {
             writeln!(out, "{:#}", document(&ended))?;
         }
         if !self.quiet {
-            self.summarize(&ended, &mut io::stderr().lock())?;
+            self.summarize(&ended, &mut notes())?;
         }
         Ok(match (ended.failed.is_empty(), ended.left) {
             (false, _) => ExitCode::from(crate::MISTAKE),

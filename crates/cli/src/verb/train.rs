@@ -22,6 +22,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::assignment;
 use crate::reading::{Reading, tell_remarks};
+use crate::visible::notes;
 use flags::Flags;
 use progress::Progress;
 
@@ -142,7 +143,7 @@ impl Show {
         if self.quiet {
             return Ok(());
         }
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         for setting in idle {
             writeln!(notes, "note: {setting}")?;
         }
@@ -202,7 +203,7 @@ impl Show {
             writeln!(out, "{:#}", trained.to_json())?;
         }
         if !self.quiet {
-            let mut notes = io::stderr().lock();
+            let mut notes = notes();
             summarize(trained, folder, &mut notes)?;
             if let Outcome::Diverged { .. } = trained.outcome {
                 writeln!(notes, "hint: {}", resolved.against_divergence())?;
