@@ -336,11 +336,16 @@ fn formats_are_listed() {
 fn a_damaged_parquet_file_is_told_without_a_panic() {
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("../attractor/tests/data/found");
     let folder = TempDir::new().unwrap();
-    for name in ["bytes-panic.parquet", "split-panic.parquet"] {
+    for (name, reason) in [
+        ("bytes-panic.parquet", "it is damaged"),
+        ("split-panic.parquet", "it is damaged"),
+        ("nested.parquet", "its columns are nested too deep"),
+    ] {
         fs::copy(found.join(name), folder.path().join("a.parquet")).unwrap();
         let told = complaint(folder.path(), &["a.parquet", "b.csv"]);
-        let expected = "error: this is no Parquet file that can be read: it is damaged: a.parquet";
-        assert_eq!(told.lines().next(), Some(expected), "{name}");
+        let expected =
+            format!("error: this is no Parquet file that can be read: {reason}: a.parquet");
+        assert_eq!(told.lines().next(), Some(expected.as_str()), "{name}");
         assert!(!told.contains("panicked"), "{told}");
     }
 }

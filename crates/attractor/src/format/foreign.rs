@@ -10,6 +10,9 @@ use super::Fault;
 /// The name of threads whose panics become errors: a program need not print them.
 pub const FOREIGN_THREAD: &str = "foreign code";
 
+/// The stack of such a thread: an HDF5 header may describe types within types over all of its 64 KiB.
+const STACK: usize = 1 << 26;
+
 /// What `read` gives, or a fault where it panics.
 #[cfg_attr(
     not(any(feature = "hdf5", feature = "parquet")),
@@ -24,7 +27,9 @@ pub(super) fn caught<T: Send>(
         reason: "it is damaged".to_string(),
     };
     thread::scope(|scope| {
-        let named = thread::Builder::new().name(FOREIGN_THREAD.to_string());
+        let named = thread::Builder::new()
+            .name(FOREIGN_THREAD.to_string())
+            .stack_size(STACK);
         let reading = named.spawn_scoped(scope, read).map_err(Fault::from_io)?;
         reading.join().map_err(panicked)?
     })

@@ -6,6 +6,8 @@
 //! The crate `parquet` decodes pages, without its Arrow half: with `arrow-ipc` for Feather files the build would take three
 //! times as long, so these are converted instead. Snappy, gzip and LZ4 are unpacked; Zstandard and Brotli bring C along.
 
+mod nesting;
+
 use std::path::Path;
 
 use attractor_core::catalogue::{Entry, Kind};
@@ -60,6 +62,9 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let length = file.metadata().map_err(Fault::from_io)?;
     if length.is_file() && length.len() == 0 {
         return Err(Fault::Empty);
+    }
+    if nesting::is_too_deep(&file) {
+        return Err(damaged("its columns are nested too deep"));
     }
     let reader = SerializedFileReader::new(file).map_err(fault)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
