@@ -98,6 +98,14 @@ pub enum Error {
         /// The file to write, as typed.
         path: PathBuf,
     },
+    /// A folder to write into has files that were not written by the same command.
+    #[error("the folder has other files, such as `{found}`: {}", path.display())]
+    ForeignFiles {
+        /// The first of them.
+        found: String,
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder of a file to write is not there.
     #[error("no such folder: {}", path.display())]
     NoFolder {
@@ -168,6 +176,9 @@ impl Error {
             Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
             Error::SameFile { .. } => Some("name another file to write".to_string()),
             Error::NoFolder { .. } => Some(CREATE_FOLDER.to_string()),
+            Error::ForeignFiles { .. } => {
+                Some("name a folder that is empty or not there yet".to_string())
+            }
             Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some(CREATE_FOLDER.to_string())
             }

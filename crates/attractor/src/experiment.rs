@@ -28,7 +28,7 @@ use attractor_core::text::count;
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::store::unreadable;
 
-pub use data::{DataSource, quoted};
+pub use data::DataSource;
 pub use file::ExperimentFile;
 pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, Standardize};
@@ -194,6 +194,12 @@ pub enum ExperimentError {
         /// The file of settings.
         path: PathBuf,
     },
+    /// The name of a file of data cannot stand in a file of settings.
+    #[error("the name of the data is not in UTF-8, so that a run could not find them again: {}", path.display())]
+    DataName {
+        /// The file of data.
+        path: PathBuf,
+    },
     /// A file of data does not fit the experiment.
     #[error("{error}: {}", path.display())]
     OfFile {
@@ -326,6 +332,9 @@ impl ExperimentError {
             ExperimentError::Steps { error, .. } => error.hint(),
             ExperimentError::DataNotFound { .. } => {
                 Some("name the file of data before `--config`; the other settings stay".into())
+            }
+            ExperimentError::DataName { .. } => {
+                Some("rename the file or its folder, or copy the file to another".into())
             }
             ExperimentError::OfFile { error, .. } => error.hint(),
             ExperimentError::Split(_) => Some("use another share, such as 0.2".into()),

@@ -10,6 +10,7 @@ mod converted;
 mod csv;
 mod edf;
 mod error;
+mod foreign;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 mod join;
@@ -42,6 +43,7 @@ use crate::{Error, store};
 
 pub use edf::Annotation;
 pub use error::{At, Fault, FormatError};
+pub use foreign::FOREIGN_THREAD;
 pub use pattern::Pattern;
 pub use select::Moment;
 pub(crate) use select::cut;

@@ -20,7 +20,7 @@ use attractor_core::progress::Follow;
 use serde_json::{Value, json};
 
 use crate::experiment::DataSource;
-use crate::{Error, store};
+use crate::{Error, shell, store};
 
 use live::{Live, StepDocument};
 use material::Material;
@@ -89,7 +89,7 @@ impl ReportError {
             ReportError::Folder { path } => path.join(FILE),
             ReportError::NotHtml { path } => path.with_extension("html"),
         };
-        format!("use `--out {}`", path.display())
+        format!("use `--out {}`", shell::path(&path))
     }
 }
 

@@ -223,11 +223,7 @@ impl Run {
 
     /// Writes what is to be done.
     fn write_experiment(&self) -> Result<(), Error> {
-        let source = self.task.recording.source.absolute();
-        let source = source.map_err(|source| Error::Write {
-            path: self.path.clone(),
-            source,
-        })?;
+        let source = self.task.recording.source.absolute()?;
         let version = env!("CARGO_PKG_VERSION");
         let settings = self.task.resolved.experiment.to_toml(&source);
         self.write(EXPERIMENT, |out| {

@@ -7,6 +7,7 @@
 )]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -269,6 +270,67 @@ fn claims_without_data_allocate_nothing() {
         error.fault.to_string(),
         "the header claims 4294967295 bytes, at most 65536 are sensible"
     );
+}
+
+/// A column takes memory for its name alone: a header of 128 bytes may claim any number of columns.
+#[test]
+fn columns_are_bounded_by_what_the_file_holds() {
+    for columns in ["100000000", "100000000000"] {
+        let shape = format!("(0, {columns})");
+        for order in ["False", "True"] {
+            let (message, _) = said(&header("'<f8'", order, &shape), &[]);
+            assert_eq!(message, "a series needs at least one row");
+        }
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.npz");
+        let array = npy(1, &header("'<f8'", "False", &shape), &[]);
+        fs::write(&path, archive(&[("x.npy", &array)])).unwrap();
+        let error = format::read(&path, &ReadOptions::default()).unwrap_err();
+        let message = error.fault.to_string();
+        assert_eq!(message, "array `x`: a series needs at least one row");
+    }
+    // A byte for each of two million columns is no reason for a gigabyte of names.
+    let columns = 2_000_000;
+    let shape = format!("(1, {columns})");
+    let array = npy(1, &header("'|u1'", "False", &shape), &vec![0; columns]);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.npz");
+    fs::write(&path, archive(&[("x.npy", &array)])).unwrap();
+    let error = format::read(&path, &ReadOptions::default()).unwrap_err();
+    assert!(error.fault.to_string().contains("would unfold"), "{error}");
+}
+
+/// Entries of an archive may be the same bytes, and each of them unfolds.
+#[test]
+fn the_arrays_of_an_archive_share_the_room() {
+    let rows = 20_000_000;
+    let array = npy(
+        1,
+        &header("'|u1'", "False", &format!("({rows},)")),
+        &vec![0; rows],
+    );
+    let one = archive(&[("x.npy", &array)]);
+    let two = archive(&[("x.npy", &array), ("y.npy", &array)]);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.npz");
+    fs::write(&path, one).unwrap();
+    format::read(&path, &ReadOptions::default()).unwrap();
+    fs::write(&path, two).unwrap();
+    let error = format::read(&path, &ReadOptions::default()).unwrap_err();
+    let message = error.fault.to_string();
+    assert!(message.starts_with("array `y`: 320"), "{message}");
+}
+
+/// A zip archive with these files, deflated.
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in files {
+        let options = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Deflated);
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(content).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
 }
 
 #[test]

@@ -7,12 +7,17 @@ mod reading;
 mod scores;
 mod table;
 mod verb;
+mod visible;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::{panic, thread};
 
+use attractor::format::FOREIGN_THREAD;
 use clap::{Command, CommandFactory, FromArgMatches, Parser};
+
+use crate::visible::{Visible, notes, shown};
 
 /// Learn the dynamics of a chaotic system from its time series, run them forward, and take them apart.
 #[derive(Debug, Parser)]
@@ -34,11 +39,25 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the command with these arguments, the first of which is its name, and gives back its exit code. A program that
 /// [registers](attractor::method::register) methods of its own before has them in all verbs.
-pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
+    hush_foreign_panics();
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let matches = command(&arguments).get_matches_from(&arguments);
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    match cli.verb.run(&mut io::stdout().lock()) {
+    let parsed = command(&arguments).try_get_matches_from(&arguments);
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let verb = parsed
+        .unwrap_or_else(|error| refuse(&error, &arguments))
+        .verb;
+    if !verb.trains() {
+        interrupt::end_at_once();
+    }
+    let mut out = io::stdout().lock();
+    let is_file = verb.prints_data() && !out.is_terminal();
+    let ended = if is_file {
+        verb.run(&mut out)
+    } else {
+        verb.run(&mut Visible::new(out))
+    };
+    match ended {
         Ok(code) => code,
         // The reader of our output has seen enough, as in `attractor generate RUN --steps 1000000 | head`. That is
         // success, not 141 as of a program that a signal ends: scripts with `pipefail` go on.
@@ -46,10 +65,30 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> 
             ExitCode::SUCCESS
         }
         Err(error) => {
-            report(&error, &mut io::stderr().lock());
+            report(&error, &mut notes());
             ExitCode::from(if error.is_outcome() { OUTCOME } else { MISTAKE })
         }
     }
+}
+
+/// Ends with what is wrong with a command line, in colours unless a terminal would take its words for more than text.
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> ! {
+    let mut words = arguments.iter().map(|word| word.to_string_lossy());
+    if words.all(|word| shown(&word) == word) {
+        error.exit();
+    }
+    let _ = write!(notes(), "{error}");
+    interrupt::end(error.exit_code())
+}
+
+/// Keeps a panic of foreign code, which becomes an error, from being told as well.
+fn hush_foreign_panics() {
+    let tell = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if thread::current().name() != Some(FOREIGN_THREAD) {
+            tell(panic);
+        }
+    }));
 }
 
 /// The command line. Where a model is named, its help shows the settings of that model alone.

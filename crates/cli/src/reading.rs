@@ -1,6 +1,6 @@
 //! The flags of every verb that reads data: which column is what, and how a text table is written.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use attractor::Error;
@@ -9,6 +9,8 @@ use attractor::model_file::Reconstruction;
 use attractor::seen::Seen;
 use attractor::series::Series;
 use clap::{Args, ValueEnum};
+
+use crate::visible::notes;
 
 /// How to read a file of data; what is not given is detected
 #[derive(Debug, Args)]
@@ -154,7 +156,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Series, Error> 
 
 /// Tells on standard error what a user should know about what is read of a file.
 pub(crate) fn tell_remarks(path: &Path, options: &ReadOptions) -> Result<(), Error> {
-    let mut notes = io::stderr().lock();
+    let mut notes = notes();
     for remark in format::remarks(path, options) {
         writeln!(notes, "note: {remark}: {}", path.display())?;
     }

@@ -6,6 +6,7 @@ use attractor::evaluation::{Evaluation, Floor, Score};
 use attractor::text::{count, figure};
 
 use crate::table;
+use crate::visible::notes;
 
 /// Writes the table to `out`.
 pub(crate) fn write_table(evaluation: &Evaluation, out: &mut dyn Write) -> io::Result<()> {
@@ -20,7 +21,7 @@ pub(crate) fn write_table(evaluation: &Evaluation, out: &mut dyn Write) -> io::R
 
 /// Writes what a reader should know to standard error.
 pub(crate) fn write_notes(evaluation: &Evaluation) -> io::Result<()> {
-    let mut notes = io::stderr().lock();
+    let mut notes = notes();
     for note in &evaluation.notes {
         writeln!(notes, "note: {note}")?;
     }

@@ -115,7 +115,7 @@ fn a_trained_model_is_taken_apart() {
     let norms = fs::read_to_string(folder.path().join("t/jacobian_norms.csv")).unwrap();
     assert_eq!(norms.lines().count(), 201);
     assert!(norms.starts_with("t,alpha0,alpha0.05,"), "{norms}");
-    assert_eq!(fs::read_dir(folder.path().join("t")).unwrap().count(), 8);
+    assert_eq!(tables_in(&folder), 8);
     let again = document(
         folder.path(),
         &request.replace("--tables t", "--threads 3"),
@@ -143,13 +143,40 @@ fn tables_that_need_data_are_told() {
     let analyze = "analyze r --steps 500 --cycles 1 --tables t";
     said(folder.path(), &format!("{analyze} --data l.csv"), 0);
     fs::write(folder.path().join("t/own.csv"), "").unwrap();
-    assert_eq!(fs::read_dir(folder.path().join("t")).unwrap().count(), 9);
+    assert_eq!(tables_in(&folder), 9);
     said(folder.path(), analyze, 0);
-    assert_eq!(fs::read_dir(folder.path().join("t")).unwrap().count(), 6);
+    assert_eq!(tables_in(&folder), 6);
     assert!(folder.path().join("t/own.csv").exists());
     fs::write(folder.path().join("file"), "").unwrap();
     let (_, error) = said(folder.path(), "analyze r --tables file", 2);
     assert!(error.contains("error: cannot write: "), "{error}");
+}
+
+/// How many tables there are in the folder `t`.
+fn tables_in(folder: &TempDir) -> usize {
+    let files = fs::read_dir(folder.path().join("t")).unwrap().flatten();
+    let names = files.map(|file| file.file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".csv")).count()
+}
+
+#[test]
+fn a_folder_with_files_of_others_is_refused() {
+    let folder = trained();
+    let own = folder.path().join("t/regions.csv");
+    fs::create_dir(folder.path().join("t")).unwrap();
+    fs::write(&own, "mine").unwrap();
+    // Without data there is no such table, which used to be removed then.
+    fs::write(folder.path().join("t/jacobian_norms.csv"), "mine").unwrap();
+    let analyze = "analyze r --steps 500 --cycles 1 --tables t";
+    let (out, told) = said(folder.path(), analyze, 2);
+    assert_eq!(
+        told,
+        "error: the folder has other files, such as `jacobian_norms.csv`: t\n\
+         hint: name a folder that is empty or not there yet\n"
+    );
+    assert!(out.is_empty());
+    assert_eq!(fs::read_to_string(own).unwrap(), "mine");
+    assert_eq!(tables_in(&folder), 2);
 }
 
 #[test]

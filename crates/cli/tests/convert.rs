@@ -4,6 +4,8 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -327,4 +329,71 @@ fn formats_are_listed() {
         let named = |line: &str| line.trim().starts_with(&format!("{id} "));
         assert!(listed.lines().any(named), "{listed}");
     }
+}
+
+/// The library that decodes Parquet panics on some damaged pages: a user sees the error alone.
+#[test]
+fn a_damaged_parquet_file_is_told_without_a_panic() {
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("../attractor/tests/data/found");
+    let folder = TempDir::new().unwrap();
+    for (name, reason) in [
+        ("bytes-panic.parquet", "it is damaged"),
+        ("split-panic.parquet", "it is damaged"),
+        ("nested.parquet", "its columns are nested too deep"),
+    ] {
+        fs::copy(found.join(name), folder.path().join("a.parquet")).unwrap();
+        let told = complaint(folder.path(), &["a.parquet", "b.csv"]);
+        let expected =
+            format!("error: this is no Parquet file that can be read: {reason}: a.parquet");
+        assert_eq!(told.lines().next(), Some(expected.as_str()), "{name}");
+        assert!(!told.contains("panicked"), "{told}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_conversion_leaves_nothing() {
+    let folder = folder_with(&[(".foo.part", "foreign")]);
+    let rows = 300_000;
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 4)}}\n");
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    let values: Vec<u8> = (0..4 * rows)
+        .flat_map(|i| (f64::from(i) / 3.0).to_le_bytes())
+        .collect();
+    let bytes = [b"\x93NUMPY\x01\0", &length[..], header.as_bytes(), &values].concat();
+    fs::write(folder.path().join("a.npy"), bytes).unwrap();
+    common::interrupt_writing(folder.path(), "convert a.npy b.csv.gz");
+}
+
+/// A header of a file can hold what a terminal takes for orders, such as another title of its window.
+#[test]
+fn control_characters_of_files_are_shown_not_obeyed() {
+    let name = "\u{1b}]0;owned\u{7}";
+    let table = format!("{name},{name}\n1,2\n");
+    let folder = folder_with(&[
+        ("a.csv", &table),
+        ("b.csv", &format!("{name},y\n1,2\n3,4\n")),
+    ]);
+    let folder = folder.path();
+    let told = complaint(folder, &["a.csv", "c.csv"]);
+    assert!(
+        told.starts_with("error: columns 1 and 2 are both named `\\u001b]0;owned\\u0007`: a.csv"),
+        "{told}"
+    );
+    let told = complaint(folder, &[&format!("{name}.csv"), "c.csv"]);
+    assert!(
+        told.starts_with("error: no such file: \\u001b]0;owned"),
+        "{told}"
+    );
+    let told = complaint(folder, &["b.csv", "c.csv", &format!("--{name}")]);
+    assert!(told.contains("unexpected argument") && !told.contains('\u{1b}'));
+    for arguments in ["inspect b.csv", "inspect b.csv --json"] {
+        // Two rows are too few, which is what the code says.
+        let (out, notes) = common::said(folder, arguments, 1);
+        assert!(out.contains("owned"), "{out}");
+        assert!(!(out + &notes).contains(['\u{1b}', '\u{7}']));
+    }
+    // In a file the name stays what it is.
+    said(folder, &["b.csv", "c.csv"]);
+    assert!(text(folder, "c.csv").contains(name));
 }

@@ -360,3 +360,14 @@ fn an_orbit_is_not_written_over_what_a_run_consists_of_or_was_trained_on() {
     assert!(own.map(|file| fs::read(file).unwrap()) == before);
     said(at, "generate r --steps 3 --out r/orbit.csv", 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_orbit_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    linear_model(folder.path(), 0.999, 1.0, &[]);
+    common::interrupt_writing(
+        folder.path(),
+        "generate m.safetensors --steps 1000000 --out a.csv.gz",
+    );
+}

@@ -288,3 +288,20 @@ fn a_disk_that_is_full_leaves_the_last_checkpoint() {
     assert!(here.join("r/checkpoint.safetensors").exists());
     said(here, "resume r --quiet", 0);
 }
+
+/// A command that is recommended can be pasted as it is.
+#[cfg(unix)]
+#[test]
+fn recommended_commands_are_quoted() {
+    let folder = folder();
+    let here = folder.path();
+    for (name, typed) in [("q $(touch X); x", "'q $(touch X); x'"), ("-rf", "./-rf")] {
+        fs::create_dir(here.join(name)).unwrap();
+        fs::write(here.join(name).join("experiment.toml"), "").unwrap();
+        let mut train = common::command(here, "train l.csv");
+        let output = train.arg(format!("--out={name}")).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let hint = format!("hint: `attractor resume {typed}` continues it");
+        assert!(told.contains(&hint), "{told}");
+    }
+}

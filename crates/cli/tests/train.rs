@@ -437,3 +437,23 @@ fn divergence_is_an_outcome() {
     let output = attractor(folder.path(), "generate r --steps 1");
     assert!(output.status.success(), "{output:?}");
 }
+
+/// The name of the data is kept in a file of settings, which is text.
+#[cfg(unix)]
+#[test]
+fn data_that_a_run_could_not_find_again_are_refused_at_the_start() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let name = OsStr::from_bytes(b"l\xe9.csv");
+    fs::copy(folder.path().join("l.csv"), folder.path().join(name)).unwrap();
+    let mut train = common::command(folder.path(), "train --out r");
+    let output = train.arg(name).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let expected =
+        "error: the name of the data is not in UTF-8, so that a run could not find them again: ";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(told.contains("hint: rename the file"), "{told}");
+    assert!(!folder.path().join("r").exists());
+}

@@ -8,6 +8,7 @@ use super::Anatomy;
 use super::gradients::Gradients;
 use crate::model_file::Reconstruction;
 use crate::seen::Seen;
+use crate::spreadsheet::cell;
 use crate::{Error, store};
 
 /// The tables: name, and what they need besides the model.
@@ -37,8 +38,8 @@ pub struct Tables {
     pub missing: Vec<(&'static str, &'static str)>,
 }
 
-/// Writes all tables that model and data allow into a folder, which is made if it is not there. Those of an earlier
-/// analysis that this one does not make are removed.
+/// Writes all tables that model and data allow into a folder, which is [prepared](prepare). Those of an earlier analysis that
+/// this one does not make are removed.
 pub fn tables(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
@@ -77,12 +78,31 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes the folder for tables, if it is not there.
+/// The file by which a folder says that tables in it are replaced.
+const MARK: &str = ".attractor-tables";
+
+/// Makes the folder for tables, if it is not there. One that has files, and not the mark of an earlier analysis, is refused:
+/// they may be somebody's, under the names of tables.
 pub fn prepare(folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|source| Error::Write {
+    let failed = |source| Error::Write {
         path: folder.to_path_buf(),
         source,
-    })
+    };
+    fs::create_dir_all(folder).map_err(failed)?;
+    if folder.join(MARK).exists() {
+        return Ok(());
+    }
+    let files = fs::read_dir(folder).map_err(failed)?.flatten();
+    let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    match names.filter(|name| !name.starts_with('.')).min() {
+        Some(found) => Err(Error::ForeignFiles {
+            found,
+            path: folder.to_path_buf(),
+        }),
+        None => store::write_whole(&folder.join(MARK), |out| {
+            writeln!(out, "`attractor analyze --tables` replaces its tables here")
+        }),
+    }
 }
 
 /// A table of numbers.
@@ -106,21 +126,13 @@ impl Table {
 
     /// Writes the table as CSV.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names: Vec<String> = self.header.iter().map(|name| quoted(name)).collect();
+        let names: Vec<String> = self.header.iter().map(|name| cell(name)).collect();
         writeln!(out, "{}", names.join(","))?;
         for row in &self.rows {
             let cells: Vec<String> = row.iter().map(f64::to_string).collect();
             writeln!(out, "{}", cells.join(","))?;
         }
         Ok(())
-    }
-}
-
-/// A name as a cell, in quotes where it has commas or quotes itself.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_string(),
     }
 }
 

@@ -9,15 +9,14 @@
 //!
 //! The keys are the names of the flags of every verb that reads data.
 
-use std::io;
 use std::path::{self, Path, PathBuf};
 
 use attractor_core::series::Series;
 
 use super::ExperimentError;
-use crate::Error;
 use crate::format::{self, Column, Decimal, Delimiter, Header, Moment, Pattern, ReadOptions};
 use crate::pipeline::{Pipeline, PipelineError, Step};
+use crate::{Error, shell};
 
 /// A recording and how it is read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -75,28 +74,33 @@ impl DataSource {
         }
     }
 
-    /// The recording under a name that holds in every folder.
-    pub(crate) fn absolute(&self) -> io::Result<DataSource> {
-        Ok(DataSource {
-            path: path::absolute(&self.path)?,
-            ..self.clone()
-        })
+    /// The recording under a name that holds in every folder, and in a file of settings.
+    pub(crate) fn absolute(&self) -> Result<DataSource, Error> {
+        let path = path::absolute(&self.path).map_err(|source| Error::Read {
+            path: self.path.clone(),
+            source,
+        })?;
+        match path.to_str() {
+            Some(_) => Ok(DataSource {
+                path,
+                ..self.clone()
+            }),
+            None => Err(ExperimentError::DataName { path }.into()),
+        }
     }
 
     /// The recording after what is done to it, and what is to be done to new data.
     pub fn read(&self) -> Result<(Series, Pipeline), Error> {
+        self.absolute()?;
         let series = format::read(&self.path, &self.options)?;
         Ok(self.prepare.fit(&series)?)
     }
 
     /// The file and how it is read, as it would be typed.
     pub fn as_typed(&self) -> String {
-        let typed = |(key, texts): (&str, Vec<String>)| {
-            let words = quoted(&texts.join(","));
-            match key {
-                "path" => words,
-                key => format!(" --{key} {words}"),
-            }
+        let typed = |(key, texts): (&str, Vec<String>)| match key {
+            "path" => shell::path(&self.path),
+            key => format!(" {}", shell::flag(key, &texts.join(","))),
         };
         let texts = self.texts().into_iter();
         texts
@@ -218,25 +222,10 @@ fn one_of<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Result<T, Stri
         )
     })
 }
-/// A word of a command line, with quotes where a shell needs them.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shell_reads_back_what_was_quoted() {
-        assert_eq!(quoted("runs/a-1"), "runs/a-1");
-        assert_eq!(quoted("my run's"), r"'my run'\''s'");
-        assert_eq!(quoted("$(x)"), "'$(x)'");
-    }
 
     #[test]
     fn what_is_not_detected_is_typed() {

@@ -89,6 +89,40 @@ pub enum Fault {
         /// The cell.
         found: String,
     },
+    /// A quote is never closed.
+    #[error("the quote on {at} is not closed")]
+    OpenQuote {
+        /// Where.
+        at: At,
+    },
+    /// A row is longer than any of a recording.
+    #[error("{} is longer than {limit} bytes", row_after(*after))]
+    LongRow {
+        /// The line of the row before, or 0.
+        after: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Every number with a comma could have it as the decimal mark or between thousands.
+    #[error("`{found}` in column {column} may be {fraction} or {whole}")]
+    Thousands {
+        /// The column, from 1.
+        column: usize,
+        /// The first such cell.
+        found: String,
+        /// Its value if the comma is the decimal mark.
+        fraction: f64,
+        /// Its value if the comma stands between thousands.
+        whole: f64,
+    },
+    /// A cell of the first row is a number, but not as those of the other rows are written.
+    #[error("`{found}` in the first row, column {column}, may be a title or a number")]
+    TitleOrNumber {
+        /// The column, from 1.
+        column: usize,
+        /// The cell.
+        found: String,
+    },
     /// A number is infinite or too large.
     #[error("a finite number expected, found {found} on {at}, column {column} (`{name}`)")]
     Infinite {
@@ -501,6 +535,13 @@ fn extension(found: &str) -> String {
     match found.is_empty() {
         true => "a name without extension".to_string(),
         false => format!("the extension `{found}`"),
+    }
+}
+
+fn row_after(line: u64) -> String {
+    match line {
+        0 => "the first row".to_string(),
+        line => format!("the row after line {line}"),
     }
 }
 

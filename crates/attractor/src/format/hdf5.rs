@@ -12,9 +12,11 @@ use hdf5_reader::error::Error as Hdf5Error;
 use hdf5_reader::group::Group;
 use hdf5_reader::{Dataset, Datatype, Hdf5File, OpenOptions};
 
+use super::foreign;
 use super::npy::Array;
+use super::unpack::{self, Room};
 use super::variables::{self, Variable};
-use super::{Fault, Format, ReadOptions, open, unpack};
+use super::{Fault, Format, ReadOptions, open};
 
 /// The format.
 pub(super) static HDF5: Format = Format {
@@ -36,6 +38,9 @@ Tables that pandas writes to HDF5 are compound: write them to .parquet or .csv."
     write: None,
 };
 
+/// What messages call the format.
+const NAME: &str = "HDF5";
+
 /// Which dimension of a dataset is time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
@@ -49,9 +54,6 @@ enum Layout {
 const DEEPEST: usize = 8;
 const MOST_DATASETS: usize = 10_000;
 
-/// Bytes that the description of a column takes, about.
-const NAMED: u64 = 256;
-
 /// Reads a MATLAB file of version 7.3.
 pub(super) fn read_matlab(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     read(path, options, Layout::Columns)
@@ -63,17 +65,20 @@ pub(super) fn matlab_remarks(path: &Path, options: &ReadOptions) -> Vec<String> 
 }
 
 fn read(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fault> {
+    foreign::caught(NAME, || read_dataset(path, options, layout))
+}
+
+fn read_dataset(path: &Path, options: &ReadOptions, layout: Layout) -> Result<Series, Fault> {
     let datasets = datasets(path)?;
     let (_, chosen) = &datasets[variables::choose(&listed(&datasets, layout), options)?];
-    refuse_unfolding(chosen, layout, length_of(path)?)?;
+    Room::beside(length_of(path)?).take_table(shape_of(chosen, layout))?;
     variables::series(table(chosen, layout)?, options)
 }
 
 /// Which of several datasets is read.
 fn remarks(path: &Path, options: &ReadOptions, layout: Layout) -> Vec<String> {
-    datasets(path).map_or(Vec::new(), |datasets| {
-        variables::remarks(&listed(&datasets, layout), options)
-    })
+    let listed = foreign::caught(NAME, || Ok(listed(&datasets(path)?, layout)));
+    listed.map_or(Vec::new(), |listed| variables::remarks(&listed, options))
 }
 
 fn listed(datasets: &[(String, Dataset)], layout: Layout) -> Vec<Variable> {
@@ -86,32 +91,15 @@ fn length_of(path: &Path) -> Result<u64, Fault> {
     Ok(open(path)?.metadata().map_err(Fault::from_io)?.len())
 }
 
-/// Refuses a dataset whose values, as they are kept, and whose columns' names would not fit into what the file's size
-/// can justify.
-fn refuse_unfolding(dataset: &Dataset, layout: Layout, size: u64) -> Result<(), Fault> {
-    let [rows, columns] = shape(dataset.shape(), layout).expect("it was chosen by its shape");
-    let values = rows.saturating_mul(columns).saturating_mul(8);
-    let claimed = values.saturating_add(columns.saturating_mul(NAMED));
-    let limit = unpack::limit(size as usize);
-    match claimed > limit {
-        true => Err(Fault::Unfolds {
-            claimed,
-            size,
-            limit,
-        }),
-        false => Ok(()),
-    }
-}
-
 /// All datasets of a file with their paths.
 fn datasets(path: &Path) -> Result<Vec<(String, Dataset)>, Fault> {
-    let limit = unpack::limit(length_of(path)? as usize) as usize;
+    let limit = unpack::limit(length_of(path)?) as usize;
     let bounds = OpenOptions::default()
         .with_max_read_bytes(limit)
         .with_max_chunk_bytes(limit);
-    let file = Hdf5File::open_with_options(path, bounds).map_err(foreign)?;
+    let file = Hdf5File::open_with_options(path, bounds).map_err(fault)?;
     let mut datasets = Vec::new();
-    collect(&file.root_group().map_err(foreign)?, "", 0, &mut datasets)?;
+    collect(&file.root_group().map_err(fault)?, "", 0, &mut datasets)?;
     Ok(datasets)
 }
 
@@ -122,7 +110,7 @@ fn collect(
     depth: usize,
     datasets: &mut Vec<(String, Dataset)>,
 ) -> Result<(), Fault> {
-    let (groups, found) = group.members().map_err(foreign)?;
+    let (groups, found) = group.members().map_err(fault)?;
     for dataset in found {
         datasets.push((format!("{path}{}", dataset.name()), dataset));
     }
@@ -168,9 +156,14 @@ fn shape(dims: &[u64], layout: Layout) -> Option<[u64; 2]> {
     }
 }
 
+/// Rows and columns of a dataset that was chosen.
+fn shape_of(dataset: &Dataset, layout: Layout) -> [u64; 2] {
+    shape(dataset.shape(), layout).expect("it was chosen by its shape")
+}
+
 fn table(dataset: &Dataset, layout: Layout) -> Result<Array, Fault> {
-    let [rows, columns] = shape(dataset.shape(), layout).expect("it was chosen by its shape");
-    let bytes = dataset.read_native_bytes().map_err(foreign)?;
+    let [rows, columns] = shape_of(dataset, layout);
+    let bytes = dataset.read_native_bytes().map_err(fault)?;
     let values = numbers(dataset.dtype(), &bytes)?;
     drop(bytes);
     let columns = columns as usize;
@@ -224,9 +217,9 @@ fn dtype_fault(dtype: &Datatype) -> Fault {
     }
 }
 
-fn foreign(error: Hdf5Error) -> Fault {
+fn fault(error: Hdf5Error) -> Fault {
     Fault::Foreign {
-        format: "HDF5",
+        format: NAME,
         reason: error.to_string(),
     }
 }

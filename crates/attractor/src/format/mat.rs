@@ -19,6 +19,7 @@ use attractor_core::catalogue::{Entry, Kind};
 use attractor_core::series::Series;
 
 use super::npy::Array;
+use super::unpack::Room;
 use super::variables::{self, Variable};
 use super::{Fault, Format, ReadOptions, open};
 use element::{Head, Order, Stored};
@@ -57,7 +58,10 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     }
     let stored = stored(&bytes)?;
     let chosen = &stored[variables::choose(&listed(&stored), options)?];
-    variables::series(table(&chosen.head, chosen.values()?), options)
+    let mut room = Room::beside(bytes.len() as u64);
+    let values = chosen.values(&mut room)?;
+    room.take_columns(shape_of(&chosen.head)[1])?;
+    variables::series(table(&chosen.head, values), options)
 }
 
 /// Which of several matrices is read.
@@ -145,10 +149,14 @@ fn shape(dims: &[u64]) -> Option<[u64; 2]> {
     }
 }
 
+/// Rows and columns of an array that was chosen.
+fn shape_of(matrix: &Head) -> [u64; 2] {
+    shape(&matrix.dims).expect("the array was chosen by its shape")
+}
+
 /// Values that are stored column after column, as a table.
 fn table(matrix: &Head, values: Vec<f64>) -> Array {
-    let shape = shape(&matrix.dims).expect("the array was chosen by its shape");
-    let [rows, columns] = shape.map(|n| n as usize);
+    let [rows, columns] = shape_of(matrix).map(|n| n as usize);
     match columns {
         1 => Array { values, columns },
         _ => {

@@ -19,6 +19,7 @@ use attractor_core::series::{Channel, Series, Step};
 use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::text::title::Title;
+use super::unpack::Room;
 use super::{At, Fault, Format, ReadOptions, open};
 use header::{Dtype, Head, Order};
 
@@ -57,7 +58,8 @@ const CHUNK: usize = 1 << 16;
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let file = open(path)?;
     let length = file.metadata().map_err(Fault::from_io)?.len();
-    let array = Array::read(&mut BufReader::new(file), Some(length))?;
+    let mut room = Room::beside(length);
+    let array = Array::read(&mut BufReader::new(file), Some(length), &mut room)?;
     let mut table = table_of(array.columns, options)?;
     push(array, "", &mut table)?;
     table.finish(options)
@@ -157,8 +159,13 @@ pub(super) fn write_array(x: &[f64], columns: usize, out: &mut dyn Write) -> io:
 
 impl Array {
     /// Reads an array to the end of the source, whose length is checked before anything of that size is allocated;
-    /// where the length is not known, memory grows with what is really there.
-    pub(super) fn read(source: &mut impl Read, length: Option<u64>) -> Result<Array, Fault> {
+    /// where the length is not known, memory grows with what is really there. Numbers and columns need room: a byte of
+    /// the source may stand for either.
+    pub(super) fn read(
+        source: &mut impl Read,
+        length: Option<u64>,
+        room: &mut Room,
+    ) -> Result<Array, Fault> {
         let head = Head::read(source)?;
         let [rows, columns] = head.table_shape()?;
         let size = head.dtype.size() as u64;
@@ -169,6 +176,7 @@ impl Array {
         let claimed = elements.checked_mul(size).ok_or_else(too_large)?;
         let there = length.map(|length| length.saturating_sub(head.bytes));
         check_length(claimed, there)?;
+        room.take_table([rows, columns])?;
         let columns = usize::try_from(columns).map_err(|_| too_large())?;
         let known = there.map_or(0, |_| elements as usize);
         let values = read_values(source, head.dtype, claimed, known)?;

@@ -15,7 +15,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::npy::{self, Array};
-use super::{Fault, Format, ReadOptions, open, unpack};
+use super::unpack::{self, Room};
+use super::{Fault, Format, ReadOptions, open};
 
 /// The format.
 pub(super) static NPZ: Format = Format {
@@ -39,10 +40,12 @@ Holds trajectories without inputs and gaps; channel names, units, starts and the
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let file = open(path)?;
+    let length = file.metadata().map_err(Fault::from_io)?;
     // An empty file is no archive, but nothing is damaged.
-    if file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
+    if length.is_file() && length.len() == 0 {
         return Err(Fault::Empty);
     }
+    let mut room = Room::beside(length.len());
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(zip_fault)?;
     let entries = chosen(entries(&mut archive)?, options)?;
     let (_, first) = entries.first().ok_or(Fault::Empty)?;
@@ -51,7 +54,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let mut width = 0;
     for ((index, entry), name) in entries.iter().zip(names) {
         let within = |fault| in_array(entry, fault);
-        let array = read_entry(&mut archive, *index).map_err(within)?;
+        let array = read_entry(&mut archive, *index, &mut room).map_err(within)?;
         let table = match &mut table {
             Some(table) if array.columns == width => table,
             Some(_) => return Err(widths(first, width, entry, array.columns)),
@@ -109,11 +112,17 @@ fn unnamed(trajectory: usize) -> String {
     format!("arr_{trajectory}")
 }
 
-fn read_entry<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Array, Fault> {
+/// Reads an array. Several may lie in the same bytes of the archive, so that all share the room.
+fn read_entry<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    index: usize,
+    room: &mut Room,
+) -> Result<Array, Fault> {
     let file = archive.by_index(index).map_err(zip_fault)?;
     let packed = file.compressed_size() as usize;
     // The archive's word on the length is not trusted: it may be a bomb.
-    Array::read(&mut unpack::bounded(file, packed), None).map_err(|fault| match fault {
+    let read = Array::read(&mut unpack::bounded(file, packed), None, room);
+    read.map_err(|fault| match fault {
         Fault::Io(error) => corrupt(error),
         other => other,
     })

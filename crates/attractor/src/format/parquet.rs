@@ -6,7 +6,8 @@
 //! The crate `parquet` decodes pages, without its Arrow half: with `arrow-ipc` for Feather files the build would take three
 //! times as long, so these are converted instead. Snappy, gzip and LZ4 are unpacked; Zstandard and Brotli bring C along.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod nesting;
+
 use std::path::Path;
 
 use attractor_core::catalogue::{Entry, Kind};
@@ -19,10 +20,12 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::foreign;
 use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::text::title::Title;
-use super::{At, Fault, Format, ReadOptions, open, unpack};
+use super::unpack::Room;
+use super::{At, Fault, Format, ReadOptions, open};
 
 /// The format.
 pub(super) static PARQUET: Format = Format {
@@ -43,13 +46,15 @@ Null is missing. A column of texts can name the trajectories. Packed by snappy, 
     write: None,
 };
 
+/// What messages call the format.
+const NAME: &str = "Parquet";
+
 /// Rows that are decoded at a time.
 const CHUNK: usize = 1 << 13;
 
-/// Reads a file. The crate gives damaged pages an error nearly always, but not always: a panic of it is an error here.
+/// Reads a file. The crate gives damaged pages an error nearly always, but not always.
 fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
-    let read = || read_columns(path, options);
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged("a page is damaged")))
+    foreign::caught(NAME, || read_columns(path, options))
 }
 
 fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
@@ -58,7 +63,10 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     if length.is_file() && length.len() == 0 {
         return Err(Fault::Empty);
     }
-    let reader = SerializedFileReader::new(file).map_err(foreign)?;
+    if nesting::is_too_deep(&file) {
+        return Err(damaged("its columns are nested too deep"));
+    }
+    let reader = SerializedFileReader::new(file).map_err(fault)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let titles: Vec<Title> = schema.columns().iter().map(|c| title(c)).collect();
     let layout = Layout::new(&titles, options)?;
@@ -69,12 +77,12 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
         check_type(&schema.columns()[i], i, layout.slots[i])?;
     }
     let mut room = Room::beside(length.len());
-    room.refuse_claimed(reader.metadata(), used.len())?;
+    refuse_claimed(reader.metadata(), used.len(), &room)?;
     refuse_packing(reader.metadata(), &used)?;
     let mut table = Table::of_array(layout);
     let mut rows = 0;
     for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(foreign)?;
+        let group = reader.get_row_group(group).map_err(fault)?;
         rows += push_group(group.as_ref(), &used, rows, &mut room, &mut table)?;
     }
     table.finish(options)
@@ -142,50 +150,20 @@ fn refuse_packing(metadata: &ParquetMetaData, used: &[usize]) -> Result<(), Faul
     Ok(())
 }
 
-/// Memory that values may take: a page of some bytes can claim any number of nulls.
-struct Room {
-    size: u64,
-    limit: u64,
-    taken: u64,
-    /// Rows that the group at hand claims.
-    rows: usize,
+/// Refuses a file that claims more rows than there is room for.
+fn refuse_claimed(metadata: &ParquetMetaData, columns: usize, room: &Room) -> Result<(), Fault> {
+    let groups = metadata.row_groups().iter();
+    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+    let rows = rows.fold(0, u64::saturating_add);
+    let bytes = rows.saturating_mul(size_of::<f64>() as u64);
+    room.check(bytes.saturating_mul(columns as u64))
 }
 
-impl Room {
-    /// The room for what a file of this size holds.
-    fn beside(size: u64) -> Room {
-        Room {
-            size,
-            limit: unpack::limit(size as usize),
-            taken: 0,
-            rows: 0,
-        }
-    }
-
-    /// Refuses a file that claims more rows than there is room for.
-    fn refuse_claimed(&self, metadata: &ParquetMetaData, columns: usize) -> Result<(), Fault> {
-        let groups = metadata.row_groups().iter();
-        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
-        let rows = rows.fold(0, u64::saturating_add);
-        let bytes = rows.saturating_mul(size_of::<f64>() as u64);
-        self.check(bytes.saturating_mul(columns as u64))
-    }
-
-    fn take(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.taken += bytes as u64;
-        self.check(self.taken)
-    }
-
-    fn check(&self, claimed: u64) -> Result<(), Fault> {
-        match claimed > self.limit {
-            true => Err(Fault::Unfolds {
-                claimed,
-                size: self.size,
-                limit: self.limit,
-            }),
-            false => Ok(()),
-        }
-    }
+/// The room for a group of rows: a page of some bytes can claim any number of nulls.
+struct Bound<'a> {
+    room: &'a mut Room,
+    /// Rows that the group claims.
+    rows: usize,
 }
 
 /// What takes room.
@@ -219,8 +197,12 @@ fn push_group(
     room: &mut Room,
     table: &mut Table,
 ) -> Result<usize, Fault> {
-    room.rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-    let read = |&i: &usize| values(group, i, room);
+    let claimed = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+    let mut bound = Bound {
+        room,
+        rows: claimed,
+    };
+    let read = |&i: &usize| values(group, i, &mut bound);
     let columns: Vec<Values> = used.iter().map(read).collect::<Result<_, _>>()?;
     let slots: Vec<Slot> = used.iter().map(|&i| table.layout.slots[i]).collect();
     let lengths = columns.iter().map(Values::len);
@@ -236,6 +218,7 @@ fn push_group(
         let name = names.map_or(String::new(), |(values, _)| values.name(row));
         let trajectory = table.trajectory(&name);
         let place = (before + row) as u64 + 1;
+        room.check(table.bytes())?;
         let mut filled = table.row(trajectory, place);
         for (values, &slot) in columns.iter().zip(&slots) {
             if let Values::Numbers(numbers) = values {
@@ -266,31 +249,31 @@ impl Values {
 }
 
 /// All values of a column in a group of rows.
-fn values(group: &dyn RowGroupReader, i: usize, room: &mut Room) -> Result<Values, Fault> {
+fn values(group: &dyn RowGroupReader, i: usize, bound: &mut Bound<'_>) -> Result<Values, Fault> {
     let column = group.metadata().column(i).column_descr_ptr();
     let per_second = seconds(&column).unwrap_or(1.0);
     let number = |v: f64| if per_second == 1.0 { v } else { v / per_second };
     let levels = column.max_def_level();
-    let numbers = match group.get_column_reader(i).map_err(foreign)? {
+    let numbers = match group.get_column_reader(i).map_err(fault)? {
         ColumnReader::BoolColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| f64::from(u8::from(*v)))
+            read_all(r, levels, bound, f64::NAN, |v| f64::from(u8::from(*v)))
         }
         ColumnReader::Int32ColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| number(f64::from(*v)))
+            read_all(r, levels, bound, f64::NAN, |v| number(f64::from(*v)))
         }
         ColumnReader::Int64ColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| number(*v as f64))
+            read_all(r, levels, bound, f64::NAN, |v| number(*v as f64))
         }
         ColumnReader::FloatColumnReader(r) => {
-            read_all(r, levels, room, f64::NAN, |v| f64::from(*v))
+            read_all(r, levels, bound, f64::NAN, |v| f64::from(*v))
         }
-        ColumnReader::DoubleColumnReader(r) => read_all(r, levels, room, f64::NAN, |v| *v),
+        ColumnReader::DoubleColumnReader(r) => read_all(r, levels, bound, f64::NAN, |v| *v),
         ColumnReader::ByteArrayColumnReader(r) => {
             let text = |v: &ByteArray| String::from_utf8_lossy(v.data()).into_owned();
             return Ok(Values::Names(read_all(
                 r,
                 levels,
-                room,
+                bound,
                 String::new(),
                 text,
             )?));
@@ -306,7 +289,7 @@ fn values(group: &dyn RowGroupReader, i: usize, room: &mut Room) -> Result<Value
 fn read_all<T: DataType, V: Clone + Bulk>(
     mut reader: ColumnReaderImpl<T>,
     levels: i16,
-    room: &mut Room,
+    bound: &mut Bound<'_>,
     missing: V,
     convert: impl Fn(&T::T) -> V,
 ) -> Result<Vec<V>, Fault> {
@@ -316,11 +299,11 @@ fn read_all<T: DataType, V: Clone + Bulk>(
         defined.clear();
         values.clear();
         let read = reader.read_records(CHUNK, Some(&mut defined), None, &mut values);
-        let (records, _, _) = read.map_err(foreign)?;
+        let (records, _, _) = read.map_err(fault)?;
         if records == 0 {
             return Ok(all);
         }
-        if all.len() + records > room.rows {
+        if all.len() + records > bound.rows {
             return Err(damaged("a column is longer than its group of rows"));
         }
         // A column that is never null has no levels.
@@ -331,19 +314,19 @@ fn read_all<T: DataType, V: Clone + Bulk>(
         for &level in &defined {
             let value = (level == levels).then(|| there.next()).flatten();
             let value = value.map_or(missing.clone(), &convert);
-            room.take(value.bytes())?;
+            bound.room.take(value.bytes() as u64)?;
             all.push(value);
         }
     }
 }
 
-fn foreign(error: ParquetError) -> Fault {
+fn fault(error: ParquetError) -> Fault {
     damaged(&error.to_string())
 }
 
 fn damaged(reason: &str) -> Fault {
     Fault::Foreign {
-        format: "Parquet",
+        format: NAME,
         reason: reason.to_string(),
     }
 }

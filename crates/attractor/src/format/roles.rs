@@ -116,8 +116,8 @@ impl Layout {
 struct Claims<'a> {
     titles: &'a [Title],
     roles: Vec<Option<Role>>,
-    /// Columns that detection must not take.
-    skipped: Vec<usize>,
+    /// Which columns detection must not take.
+    skipped: Vec<bool>,
     states: Vec<usize>,
     inputs: Vec<usize>,
 }
@@ -127,7 +127,7 @@ impl<'a> Claims<'a> {
         Claims {
             titles,
             roles: vec![None; titles.len()],
-            skipped: Vec::new(),
+            skipped: vec![false; titles.len()],
             states: Vec::new(),
             inputs: Vec::new(),
         }
@@ -158,7 +158,7 @@ impl<'a> Claims<'a> {
         };
         match (&options.time, options.dt) {
             (None, None) => self.give(i, Role::Time),
-            (None, Some(_)) => self.skipped.push(i),
+            (None, Some(_)) => self.skipped[i] = true,
             (Some(_), _) => {}
         }
     }
@@ -178,7 +178,7 @@ impl<'a> Claims<'a> {
         for i in titled {
             match options.input.is_empty() {
                 true => self.give(i, Role::Input),
-                false => self.skipped.push(i),
+                false => self.skipped[i] = true,
             }
         }
     }
@@ -195,7 +195,7 @@ impl<'a> Claims<'a> {
                 });
             }
             for i in matching {
-                if self.roles[i].is_none() && !self.skipped.contains(&i) {
+                if self.roles[i].is_none() && !self.skipped[i] {
                     self.give(i, Role::State);
                 }
             }
@@ -212,7 +212,7 @@ impl<'a> Claims<'a> {
     }
 
     fn free(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.titles.len()).filter(|i| self.roles[*i].is_none() && !self.skipped.contains(i))
+        (0..self.titles.len()).filter(|i| self.roles[*i].is_none() && !self.skipped[*i])
     }
 
     fn claim(&mut self, column: &Column, role: Role) -> Result<(), Fault> {

@@ -18,7 +18,11 @@ pub(super) struct Table {
     place: fn(u64) -> At,
     trajectories: Vec<Rows>,
     by_name: HashMap<String, usize>,
+    bytes: u64,
 }
+
+/// Bytes that a trajectory takes besides its rows and its name, about.
+const TRAJECTORY: u64 = 512;
 
 /// The rows of one trajectory.
 #[derive(Default)]
@@ -58,7 +62,13 @@ impl Table {
             place,
             trajectories: Vec::new(),
             by_name: HashMap::new(),
+            bytes: 0,
         }
+    }
+
+    /// How much memory the rows so far take, about.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The number of the trajectory with this name, a new one if need be.
@@ -66,6 +76,7 @@ impl Table {
         if let Some(&i) = self.by_name.get(name) {
             return i;
         }
+        self.bytes += TRAJECTORY + 2 * name.len() as u64;
         self.by_name
             .insert(name.to_string(), self.trajectories.len());
         self.trajectories.push(Rows {
@@ -84,6 +95,7 @@ impl Table {
     pub(super) fn row(&mut self, trajectory: usize, place: u64) -> Row<'_> {
         let (n, k) = (self.layout.channels.len(), self.layout.inputs.len());
         let timed = self.layout.time.is_some();
+        self.bytes += (size_of::<f64>() * (n + k + usize::from(timed))) as u64;
         self.trajectories[trajectory].open(n, k, timed.then_some(place))
     }
 

@@ -11,10 +11,12 @@
 
 mod dialect;
 mod number;
+mod records;
 mod squeeze;
 pub(super) mod title;
 mod write;
 
+use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -24,10 +26,14 @@ use flate2::read::MultiGzDecoder;
 
 use super::roles::{Layout, Slot};
 use super::table::Table;
-use super::{At, Decimal, Fault, Header, ReadOptions, open, unpack};
+use super::unpack::{self, Room};
+use super::{At, Decimal, Fault, Header, ReadOptions, open};
+use crate::spreadsheet::unguarded;
 use dialect::Dialect;
+use records::Records;
 use title::Title;
 
+pub(super) use number::grouped;
 pub(super) use write::{losses, write};
 
 /// Which delimiter to believe when several fit.
@@ -51,59 +57,38 @@ pub(super) fn read(
     options: &ReadOptions,
     preference: Preference,
 ) -> Result<Series, Fault> {
-    let file = open(path)?;
-    // An empty file is no gzip stream, but nothing is damaged.
-    if file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
-        return Err(Fault::Empty);
-    }
-    let packed = path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    let mut source: Box<dyn Read> = match packed {
-        true => {
-            let packed = file.metadata().map_or(0, |m| m.len()) as usize;
-            let stream = MultiGzDecoder::new(BufReader::new(file));
-            Box::new(Unpacked(unpack::bounded(stream, packed)))
-        }
-        false => Box::new(file),
-    };
+    let (mut source, room) = source(open(path)?, path)?;
     let mut sample = Vec::new();
     let read = (&mut source).take(SAMPLE).read_to_end(&mut sample);
     read.map_err(io_fault)?;
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
         return Err(Fault::Utf16);
     }
-    let dialect = Dialect::detect(&sample, options, preference);
-    read_records(Records::new(&dialect, sample, source), &dialect, options)
+    let dialect = Dialect::detect(&sample, options, preference)?;
+    let records = Records::new(&dialect, sample, source);
+    read_records(records, &dialect, options, room)
 }
 
-/// Records with the lines on which they end.
-struct Records {
-    records: csv::Reader<Box<dyn Read>>,
-    /// How many lines on the reader is after a record: it has read the end of the line only if that is one byte.
-    ahead: u64,
-}
-
-impl Records {
-    fn new(dialect: &Dialect, sample: Vec<u8>, rest: Box<dyn Read>) -> Records {
-        let (end, ahead) = match sample.windows(2).any(|pair| pair == b"\r\n") {
-            true => ("\r\n", 0),
-            false => ("\n", 1),
-        };
-        // So that the last line ends as all others; an empty one more is skipped.
-        let whole = io::Cursor::new(sample).chain(rest).chain(end.as_bytes());
-        Records {
-            records: dialect.records(whole),
-            ahead,
+/// The text of a file, and the room for what it stands for.
+fn source(file: File, path: &Path) -> Result<(Box<dyn Read>, Room), Fault> {
+    let about = file.metadata().map_err(Fault::from_io)?;
+    // An empty file is no gzip stream, but nothing is damaged.
+    if about.is_file() && about.len() == 0 {
+        return Err(Fault::Empty);
+    }
+    let is_packed = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    Ok(match is_packed {
+        true => {
+            let stream = MultiGzDecoder::new(BufReader::new(file));
+            let bounded = unpack::bounded(stream, about.len() as usize);
+            (Box::new(Unpacked(bounded)), Room::beside(about.len()))
         }
-    }
-
-    /// Reads a record; its line, or none at the end.
-    fn read(&mut self, record: &mut ByteRecord) -> Result<Option<u64>, Fault> {
-        let found = self.records.read_byte_record(record).map_err(csv_fault)?;
-        let line = self.records.position().line().saturating_sub(self.ahead);
-        Ok(found.then_some(line))
-    }
+        false if about.is_file() => (Box::new(file), Room::beside(about.len())),
+        // A pipe does not say how much will come.
+        false => (Box::new(file), Room::beside(u64::MAX)),
+    })
 }
 
 /// A gzip stream whose errors say that it is damaged.
@@ -134,21 +119,16 @@ fn io_fault(error: io::Error) -> Fault {
     }
 }
 
-fn csv_fault(error: csv::Error) -> Fault {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => io_fault(error),
-        other => Fault::Io(io::Error::other(format!("{other:?}"))),
-    }
-}
-
 fn read_records(
     mut records: Records,
     dialect: &Dialect,
     options: &ReadOptions,
+    mut room: Room,
 ) -> Result<Series, Fault> {
     let mut record = ByteRecord::new();
     let line = records.read(&mut record)?.ok_or(Fault::Empty)?;
-    let has_header = has_header(&record, dialect, options);
+    room.take_columns(record.len() as u64)?;
+    let has_header = has_header(&record, dialect, options)?;
     let titles = titles(&record, has_header);
     let mut table = Table::of_lines(Layout::new(&titles, options)?);
     let mut reader = RowReader::new(&table, dialect.decimal);
@@ -156,26 +136,35 @@ fn read_records(
         reader.read(&record, line, &mut table)?;
     }
     while let Some(line) = records.read(&mut record)? {
+        room.check(table.bytes())?;
         reader.read(&record, line, &mut table)?;
     }
     table.finish(options)
 }
 
 /// The first row has titles when one of its cells is neither a number nor missing; the column that is known to hold
-/// names of trajectories does not count.
-fn has_header(first: &ByteRecord, dialect: &Dialect, options: &ReadOptions) -> Header {
+/// names of trajectories does not count. If all are numbers by some notation, it may be either.
+fn has_header(
+    first: &ByteRecord,
+    dialect: &Dialect,
+    options: &ReadOptions,
+) -> Result<Header, Fault> {
+    if let Some(given) = options.header {
+        return Ok(given);
+    }
     let names = |i: usize| options.trajectory == Some(super::Column::Index(i + 1));
-    let is_text = |cell: &[u8]| number::parse(cell, dialect.decimal).is_none();
-    let texts = first
-        .iter()
-        .enumerate()
-        .any(|(i, cell)| !names(i) && is_text(cell));
-    let empty = first.iter().all(|cell| cell.trim_ascii().is_empty());
-    let detected = match texts && !empty {
-        true => Header::Present,
-        false => Header::Absent,
-    };
-    options.header.unwrap_or(detected)
+    let cells = || (first.iter().enumerate()).filter(|(i, _)| !names(*i));
+    let is_text = |(_, cell): &(usize, &[u8])| number::parse(cell, dialect.decimal).is_none();
+    match cells().find(is_text) {
+        None => Ok(Header::Absent),
+        Some((i, cell)) if cells().all(|(_, cell)| number::is_any(cell)) => {
+            Err(Fault::TitleOrNumber {
+                column: i + 1,
+                found: shorten(&decode(cell.trim_ascii())),
+            })
+        }
+        Some(_) => Ok(Header::Present),
+    }
 }
 
 fn titles(first: &ByteRecord, header: Header) -> Vec<Title> {
@@ -246,13 +235,22 @@ impl RowReader {
     }
 
     fn trajectory_of(&mut self, record: &ByteRecord, table: &mut Table) -> usize {
-        let name = self.names.map_or(&b""[..], |i| record[i].trim_ascii());
+        let name = self.names.map_or(&b""[..], |i| name_in(&record[i]));
         let known = self
             .trajectory
             .filter(|&i| table.name(i).as_bytes() == name);
         let found = known.unwrap_or_else(|| table.trajectory(&decode(name)));
         self.trajectory = Some(found);
         found
+    }
+}
+
+/// The name in a cell, which may be guarded from spreadsheets.
+fn name_in(cell: &[u8]) -> &[u8] {
+    let name = cell.trim_ascii();
+    match std::str::from_utf8(name) {
+        Ok(text) if text.starts_with('\'') => unguarded(text).as_bytes(),
+        _ => name,
     }
 }
 
@@ -277,10 +275,45 @@ fn cell_fault(value: Option<f64>, cell: &[u8], i: usize, line: u64, table: &Tabl
     }
 }
 
-/// At most 40 characters, for messages.
+/// At most 40 characters in one line, for messages.
 fn shorten(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
+    let visible = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    let more = if text.chars().count() > 40 { "…" } else { "" };
+    let shown: String = text.chars().take(40).map(visible).collect();
+    shown + more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a text for which there is little room.
+    fn read_within(text: &str, bytes: u64) -> Result<Series, Fault> {
+        let options = ReadOptions::default();
+        let mut room = Room::beside(0);
+        room.take(unpack::limit(0) - bytes).unwrap();
+        let dialect = Dialect::detect(text.as_bytes(), &options, Preference::None).unwrap();
+        let records = Records::new(&dialect, text.as_bytes().to_vec(), Box::new(io::empty()));
+        read_records(records, &dialect, &options, room)
+    }
+
+    #[test]
+    fn numbers_names_and_columns_need_room() {
+        let refused = |text: &str, bytes| match read_within(text, bytes) {
+            Err(Fault::Unfolds { .. }) => true,
+            Err(other) => panic!("{other}"),
+            Ok(_) => false,
+        };
+        // A comma is a byte, the number that it stands for takes eight.
+        let numbers = format!("x,y\n{}1,2\n3,4\n", ",\n".repeat(1000));
+        assert!(refused(&numbers, 10_000) && !refused(&numbers, 20_000));
+        let names: String = (0..100).map(|i| format!("{i},1\n")).collect();
+        let names = format!("trajectory,x\n{names}");
+        assert!(refused(&names, 10_000) && !refused(&names, 100_000));
+        let columns = format!("x{}\n1{0}\n", ",".repeat(100));
+        assert!(refused(&columns, 10_000) && !refused(&columns, 100_000));
     }
 }

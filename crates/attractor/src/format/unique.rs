@@ -1,20 +1,24 @@
 //! Names of channels where a file gives one twice or none: the third signal is `EEG (3)` if there is an `EEG` before it, and
 //! `x3` without a name.
 
+use std::collections::HashSet;
+
 /// The names, each of them once.
 pub(super) fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut taken: Vec<String> = Vec::new();
+    let (mut taken, mut all) = (HashSet::new(), Vec::new());
     for (number, name) in (1..).zip(names) {
         let name = match name.is_empty() {
             true => format!("x{number}"),
             false => name,
         };
         let numbered = (number..).map(|number| format!("{name} ({number})"));
-        let mut all = [name.clone()].into_iter().chain(numbered);
-        let free = all.find(|name| !taken.contains(name));
-        taken.push(free.expect("there are more numbers than names"));
+        let mut choice = [name.clone()].into_iter().chain(numbered);
+        let free = choice.find(|name| !taken.contains(name));
+        let free = free.expect("there are more numbers than names");
+        taken.insert(free.clone());
+        all.push(free);
     }
-    taken
+    all
 }
 
 #[cfg(test)]

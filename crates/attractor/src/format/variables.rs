@@ -2,7 +2,7 @@
 //!
 //! An array that was named is it. Otherwise the only one that can be a table, else the only one with the most rows.
 
-use attractor_core::series::Series;
+use attractor_core::series::{Series, SeriesError};
 
 use super::npy::Array;
 use super::{Fault, ReadOptions, npy};
@@ -26,6 +26,7 @@ pub(super) fn choose(all: &[Variable], options: &ReadOptions) -> Result<usize, F
             known: listed(),
         })?;
         return match &all[found].kind {
+            Ok([0, _]) => Err(SeriesError::NoRow.into()),
             Ok(_) => Ok(found),
             Err(kind) => Err(Fault::NoTable {
                 name: name.clone(),

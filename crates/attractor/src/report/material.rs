@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::numbers::shortened;
 use super::signals::Signals;
 use super::{FILE, Request};
-use crate::Error;
-use crate::experiment::{MODEL, quoted, settings_of};
+use crate::experiment::{MODEL, settings_of};
 use crate::inspection::InspectionDocument;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
+use crate::{Error, shell};
 
 pub(super) use data::Truth;
 pub(super) use folder::Told;
@@ -129,17 +129,17 @@ impl Material {
     /// How to come to the same again.
     pub(super) fn repeat(&self, request: &Request) -> Value {
         let run = &request.run;
-        let mut page = format!("attractor report {}", quoted(&run.display().to_string()));
+        let mut page = format!("attractor report {}", shell::path(run));
         if let Some(source) = &request.data {
             page += &format!(" --data {}", source.as_typed());
         }
         if let Some(system) = &request.system {
-            page += &format!(" --system {system}");
+            page += &format!(" {}", shell::flag("system", system));
         }
         let config = folder::of(run).map(|folder| folder.join(folder::EXPERIMENT));
         let config = config.filter(|_| self.told.is_some());
         let train = config.map(|config| {
-            let config = quoted(&config.display().to_string());
+            let config = shell::path(&config);
             format!("attractor train --config {config} --out again")
         });
         let told = self.told.as_ref();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Difference, EXPERIMENT, MODEL};
+use crate::shell;
 
 /// Why there is no run, or none may be made.
 #[derive(Debug, thiserror::Error)]
@@ -143,7 +144,7 @@ impl RunError {
             RunError::Diverged { .. } => Some("standardise the data, or use a smaller `--lr`".into()),
             RunError::Unfinished { path } => Some(format!(
                 "`attractor resume {}` continues it",
-                path.display()
+                shell::path(path)
             )),
             RunError::Locked { .. } => Some("wait for it, or stop it with Ctrl-C".into()),
             RunError::Ended { .. } => Some(
@@ -166,7 +167,7 @@ impl RunError {
             )),
             RunError::NotSolved { path } => Some(format!(
                 "`attractor resume {}` solves it from the start",
-                path.display()
+                shell::path(path)
             )),
             RunError::NotFound { .. } => {
                 Some("a run is a folder that `attractor train` made; a model is its model.safetensors".into())

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::sheet::{Cell, Head, Sheet};
 use super::{Column, Group, Table};
+use crate::spreadsheet::cell;
 
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,13 +79,26 @@ fn text(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
 fn markdown(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     let rows = plain_rows(sheet);
     for (i, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', r"\|")).collect();
+        let cells: Vec<String> = row.iter().map(|cell| markdown_cell(cell)).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
         if i == 0 {
             writeln!(out, "|{}", " --- |".repeat(row.len()))?;
         }
     }
     Ok(())
+}
+
+/// Words with all that has a meaning in Markdown escaped; `_` has none within a word.
+fn markdown_cell(words: &str) -> String {
+    let is_letter = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
+    let all: Vec<char> = words.chars().collect();
+    let one = |(i, &c): (usize, &char)| match c {
+        '_' if i > 0 && is_letter(all.get(i - 1)) && is_letter(all.get(i + 1)) => c.to_string(),
+        '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~' | '$' => format!("\\{c}"),
+        '\n' | '\r' => " ".to_string(),
+        other => other.to_string(),
+    };
+    all.iter().enumerate().map(one).collect()
 }
 
 fn latex(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
@@ -141,6 +155,10 @@ fn escaped(words: &str) -> String {
         '~' => r"\textasciitilde{}".to_string(),
         '^' => r"\textasciicircum{}".to_string(),
         '–' => "--".to_string(),
+        '<' => r"\textless{}".to_string(),
+        '>' => r"\textgreater{}".to_string(),
+        '|' => r"\textbar{}".to_string(),
+        '\n' | '\r' => " ".to_string(),
         '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!(r"\{c}"),
         other => other.to_string(),
     };
@@ -169,19 +187,11 @@ fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
         names.map(move |field| format!("{id}_{field}"))
     };
     let measures = table.measures.iter().flat_map(of_measure);
-    let head: Vec<String> = table
-        .keys
-        .iter()
-        .cloned()
-        .chain(counts)
-        .chain(measures)
-        .collect();
-    writeln!(out, "{}", head.join(","))?;
-    for group in &table.groups {
-        let cells: Vec<String> = csv_cells(table, group)
-            .iter()
-            .map(|cell| quoted(cell))
-            .collect();
+    let keys = table.keys.iter().cloned();
+    let head = keys.chain(counts).chain(measures).collect();
+    let rows = table.groups.iter().map(|group| csv_cells(table, group));
+    for row in [head].into_iter().chain(rows) {
+        let cells: Vec<String> = row.iter().map(|text| cell(text)).collect();
         writeln!(out, "{}", cells.join(","))?;
     }
     Ok(())
@@ -223,11 +233,4 @@ fn csv_column(column: &Column, p: Option<f64>) -> Vec<String> {
     let verdict = column.paper.and_then(|paper| paper.verdict);
     let verdict = verdict.map_or(String::new(), |verdict| verdict.word().to_string());
     numbers.map(text).into_iter().chain([verdict]).collect()
-}
-
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_string(),
-    }
 }

@@ -245,6 +245,20 @@ fn names_are_escaped() {
     let table = table(&awkward, &["name"]);
     assert!(written(&table, Format::Latex).contains(r#"a\_b \& 50\%, "c" & 1"#));
     assert!(written(&table, Format::Csv).contains("\n\"a_b & 50%, \"\"c\"\"\",1,"));
+    let formula = [run(
+        "=1|1 *x* _y_ <b>\n[z](u) d_h",
+        "0.1",
+        1,
+        Some([1.0; 3]),
+    )];
+    let table = self::table(&formula, &["name"]);
+    assert!(written(&table, Format::Csv).contains("\n\"'=1|1 *x* _y_ <b>\n[z](u) d_h\",1,"));
+    let markdown = written(&table, Format::Markdown);
+    let cell = r"| =1\|1 \*x\* \_y\_ \<b\> \[z\](u) d_h | 1 |";
+    assert!(markdown.contains(cell), "{markdown}");
+    let latex = written(&table, Format::Latex);
+    let cell = r"=1\textbar{}1 *x* \_y\_ \textless{}b\textgreater{} [z](u) d\_h & 1 &";
+    assert!(latex.contains(cell), "{latex}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Every mistake in a file gets the message that names its place, and a hint.
 
+use std::io::Write;
+
 use super::*;
 
 /// The message without the path, and the hint.
@@ -55,6 +57,114 @@ fn a_decimal_comma_that_comes_late() {
         "a number expected, found `0,5` on line 20001, column 1 (`x1`)"
     );
     assert!(hint.contains("--decimal"));
+}
+
+/// `"1,234"` is 1.234 or 1234: nothing is read before the user has said which.
+#[test]
+fn commas_that_may_stand_between_thousands() {
+    for text in [
+        "\"1,234\",2\n",
+        "x,y\n\"1,234\",2\n\"5,678\",3\n",
+        "x\ty\n1,234\t2\n5,678\t3\n",
+        "1,234 2\n5,678 3\n",
+    ] {
+        let (message, hint) = said(csv(text));
+        assert_eq!(
+            message, "`1,234` in column 1 may be 1.234 or 1234",
+            "{text}"
+        );
+        assert_eq!(
+            hint,
+            "give --decimal comma if it is 1.234; if it is 1234, write it without the comma"
+        );
+        let comma = ReadOptions {
+            decimal: Some(format::Decimal::Comma),
+            ..ReadOptions::default()
+        };
+        let series = read_as("a.csv", text.as_bytes(), &comma).unwrap();
+        assert_eq!(series.trajectories()[0].x[0], 1.234, "{text}");
+    }
+    let (message, hint) = said(csv("x,y\n1.5,2\n\"1,234\",3\n"));
+    assert!(message.starts_with("a number expected, found `1,234` on line 3"));
+    assert_eq!(hint, "write it without the commas between thousands");
+}
+
+#[test]
+fn a_first_row_of_numbers_that_is_written_otherwise() {
+    for (text, found) in [
+        ("\"1,234\",2\n3,4\n5,6\n", "1,234"),
+        ("1.5;2\n1,5;2\n2,5;2\n", "1.5"),
+    ] {
+        let (message, hint) = said(csv(text));
+        assert_eq!(
+            message,
+            format!("`{found}` in the first row, column 1, may be a title or a number")
+        );
+        assert!(hint.starts_with("give --header yes if it is a title"));
+        let titles = ReadOptions {
+            header: Some(format::Header::Present),
+            ..ReadOptions::default()
+        };
+        let series = read_as("a.csv", text.as_bytes(), &titles).unwrap();
+        assert_eq!(names(series.channels())[0], found);
+    }
+}
+
+/// What follows an open quote is one cell to the end of the file; what is left must not be read as something else.
+#[test]
+fn a_quote_that_is_not_closed() {
+    for (text, line) in [
+        ("x,\"y\n1,5\n2,5\n", 1),
+        ("x,y\n1,2\n3,\"4\n5,6\n7,8\n", 3),
+        ("x,y\n1,2\n\n\"3,4\n5,6\n", 4),
+        ("\"x\n1\n2\n", 1),
+        ("x\ty\n1\t\"2\n3\t4\n", 2),
+        ("x y\n1 \"2\n3 4\n", 2),
+        ("x,y\r\n1,2\r\n3,\"4\r\n5,6\r\n", 3),
+    ] {
+        let (message, hint) = said(csv(text));
+        assert_eq!(
+            message,
+            format!("the quote on line {line} is not closed"),
+            "{text}"
+        );
+        assert!(hint.contains("--delimiter"));
+    }
+    let note = ReadOptions {
+        state: columns(&["x"]),
+        ..ReadOptions::default()
+    };
+    let (message, _) = with(note, "x,note\n1,a\n2,\"b\n3,c\n");
+    assert_eq!(message, "the quote on line 3 is not closed");
+    // A quote that belongs to a name, and a cell of several lines, are no mistakes.
+    assert_eq!(names(csv("a,5\" b\n1,2\n").unwrap().channels())[1], "5\" b");
+    assert_eq!(csv("x,\"y\nz\"\n1,2\n3,4\n").unwrap().total_len(), 2);
+    let (message, _) = said(csv("x,y\n1,2\n3,\"4\n5\"\n7,8\n"));
+    assert_eq!(
+        message,
+        "a number expected, found `4\\n5` on line 4, column 2 (`y`)"
+    );
+}
+
+/// No number of bytes in a row is too small to be a column each.
+#[test]
+fn a_line_of_commas() {
+    let row = ",".repeat(40_000_000);
+    let (message, hint) = said(csv(&row));
+    assert_eq!(message, "the first row is longer than 33554432 bytes");
+    assert!(hint.contains("quote"));
+    let (message, _) = said(read_as(
+        "a.csv.gz",
+        &gzip(&row[..2_000_000]),
+        &ReadOptions::default(),
+    ));
+    assert!(message.contains("would unfold"), "{message}");
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
 }
 
 #[test]

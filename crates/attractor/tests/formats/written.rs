@@ -179,3 +179,38 @@ fn the_data_of_the_paper_are_read() {
     let lorenz = format::read(&folder.join("lorenz63_test.npy"), &ReadOptions::default()).unwrap();
     assert_same(&written_and_read("lorenz.csv", &lorenz), &lorenz);
 }
+
+/// A spreadsheet runs cells that begin with `=`, `+`, `-` or `@`.
+#[test]
+fn no_name_is_a_formula() {
+    let named = |name: &str| Trajectory {
+        name: name.to_string(),
+        ..Trajectory::new(vec![1.0, 2.0])
+    };
+    let names = ["=HYPERLINK(\"x\")", "'=x", "-2", "@y", "plain"];
+    let series = Series::new(
+        vec![Channel::named("=1+1"), Channel::named("+x")],
+        vec![],
+        Step::default(),
+        names.map(named).to_vec(),
+    );
+    let series = series.unwrap();
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.csv");
+    format::write(&path, &series).unwrap();
+    assert_same(
+        &format::read(&path, &ReadOptions::default()).unwrap(),
+        &series,
+    );
+    let text = fs::read_to_string(&path).unwrap();
+    let titles = "trajectory,time (dt=1.0),state:=1+1,state:+x\n";
+    assert!(text.starts_with(titles), "{text}");
+    for cell in text.split([',', '\n']) {
+        let cell = cell.trim_start_matches('"');
+        let is_number = cell.parse::<f64>().is_ok();
+        assert!(
+            is_number || !cell.starts_with(['=', '+', '-', '@']),
+            "{cell}"
+        );
+    }
+}

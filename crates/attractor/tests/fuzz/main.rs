@@ -12,6 +12,8 @@
 #[path = "../recordings/by_hand.rs"]
 mod by_hand;
 mod mutate;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod seeds;
 
 use std::fs;
@@ -93,9 +95,12 @@ fn targets() -> Vec<Target> {
     if cfg!(feature = "hdf5") {
         targets.push(target("h5", read, seeds::kept("h5")));
     }
-    if cfg!(feature = "parquet") {
-        targets.push(target("parquet", read, seeds::kept("parquet")));
-    }
+    #[cfg(feature = "parquet")]
+    targets.push(target(
+        "parquet",
+        read,
+        [seeds::kept("parquet"), parquet::tables()].concat(),
+    ));
     targets
 }
 
@@ -110,6 +115,18 @@ fn good_inputs_are_read() {
             let read = format::read(&path, &ReadOptions::default());
             assert!(read.is_ok(), "{}: {}", target.name, read.unwrap_err());
         }
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn good_tables_in_every_encoding_are_read() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.parquet");
+    for table in parquet::tables() {
+        fs::write(&path, table).unwrap();
+        let series = format::read(&path, &ReadOptions::default()).unwrap();
+        assert_eq!((series.total_len(), series.missing()), (40, 10));
     }
 }
 

@@ -42,7 +42,7 @@ const EDGES: [u64; 12] = [
 ];
 
 /// Words that text formats have a meaning for.
-const WORDS: [&[u8]; 16] = [
+const WORDS: [&[u8]; 20] = [
     b"-1",
     b"0",
     b"99999999",
@@ -57,6 +57,10 @@ const WORDS: [&[u8]; 16] = [
     b"}",
     b"row:",
     b"time",
+    b"\"1,234\"",
+    b"1,234",
+    b"(0, 100000000000)",
+    b"\x1b]0;",
     b"\xff\xfe",
     b"+1\x14\x14\0",
 ];

@@ -72,6 +72,7 @@ pub(crate) fn csv() -> Vec<Vec<u8>> {
         written("a.csv", &series(vec![Gap { row: 4, time: 9.0 }])),
         b"trajectory;time;input:u;x1\n a;0;1,5;-2e3\n a;0,1;NA;3\nb;7;;4\n".to_vec(),
         b"# note\n\"x 1\" 2\n1 2\n\n3 nan\n".to_vec(),
+        b"\"x\",\"y, or\nso\"\n\"1,5\",\"2\"\n\"1,234\",3\n".to_vec(),
     ]
 }
 

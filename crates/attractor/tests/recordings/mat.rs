@@ -124,6 +124,30 @@ fn damaged_files_are_told() {
     assert!(said(read(&zlib)).0.starts_with("damaged zlib file"));
 }
 
+/// A column takes memory for its name alone, and a byte of the file may stand for a number of eight.
+#[test]
+fn numbers_and_columns_are_bounded_by_the_size_of_the_file() {
+    let none = file(&[
+        doubles("x", [0, u32::MAX], &[]),
+        doubles("y", [1, 1], &[1.0]),
+    ]);
+    let (message, _) = said(read_as("a.mat", &none, &named("x")));
+    assert_eq!(message, "a series needs at least one row");
+    let zeros = |rows: u32, columns: u32| {
+        let data = vec![0; (rows * columns) as usize];
+        file(&[packed(&matrix(
+            6,
+            [rows, columns],
+            "x",
+            &[element(2, &data)],
+        ))])
+    };
+    for (rows, columns) in [(2, 1_000_000), (50_000_000, 1)] {
+        let (message, _) = said(read(&zeros(rows, columns)));
+        assert!(message.contains("would unfold"), "{message}");
+    }
+}
+
 #[test]
 fn a_bomb_is_not_unfolded() {
     // Half a gigabyte of zeros in half a megabyte, as one column.

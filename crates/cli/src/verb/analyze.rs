@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,6 +17,7 @@ use super::whole;
 use crate::follow::Shown;
 use crate::json;
 use crate::reading::Reading;
+use crate::visible::notes;
 pub(super) use text::write;
 
 /// Take a model apart: exponents, fixed points, cycles and linear regions
@@ -79,7 +80,7 @@ impl Analyze {
         self.notes(&anatomy)?;
         if let Some(folder) = &self.tables {
             let done = tables(&anatomy, &reconstruction, data.as_ref(), folder)?;
-            let mut notes = io::stderr().lock();
+            let mut notes = notes();
             for (name, needs) in &done.missing {
                 writeln!(notes, "note: no {name}: it needs {needs}")?;
             }
@@ -100,7 +101,7 @@ impl Analyze {
     }
 
     fn notes(&self, anatomy: &Anatomy) -> Result<(), Error> {
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if anatomy.start == GeneratedFrom::Zero {
             writeln!(
                 notes,

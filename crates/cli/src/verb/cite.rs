@@ -1,11 +1,13 @@
 //! `attractor cite [NAME]…`: the BibTeX of what was used.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use attractor::references::{self, METHODS, PAPER, TOOL};
 use attractor::{Error, library};
 use clap::Args;
+
+use crate::visible::notes;
 
 /// Print BibTeX for models, measures, systems, formats or verbs; without a name, for this program and its paper
 #[derive(Debug, Args)]
@@ -26,7 +28,7 @@ impl Cite {
         for text in bibtex(&cited, with_tool.then_some(PAPER)) {
             writeln!(out, "{text}\n")?;
         }
-        tell_uncited(&cited, &mut io::stderr().lock());
+        tell_uncited(&cited, &mut notes());
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,6 +1,6 @@
 //! `attractor convert IN OUT`: the same data in another format.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use attractor::text::count;
 use clap::Args;
 
 use crate::reading::Reading;
+use crate::visible::notes;
 
 /// Write the data of a file to another, in the format that its name says
 ///
@@ -34,7 +35,7 @@ impl Convert {
         let series = self.reading.read(&self.source)?;
         let lost = format::losses(&self.target, &series)?;
         format::write(&self.target, &series)?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if !lost.is_empty() {
             writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
         }

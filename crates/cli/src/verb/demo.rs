@@ -9,9 +9,7 @@ use std::sync::Arc;
 use attractor::Error;
 use attractor::anatomy::{self, Anatomy, AnatomyDocument, dissect};
 use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
-use attractor::experiment::{
-    DataSource, Experiment, ExperimentError, Origin, Raw, quoted, threads,
-};
+use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
 use attractor::format::{self, Moment, ReadOptions};
 use attractor::inspect::{self, Options};
 use attractor::measure::{self, SETTINGS};
@@ -20,6 +18,7 @@ use attractor::report::{self, write_report};
 use attractor::run::{Ending, Folder, Recording, Run, Task};
 use attractor::series::Series;
 use attractor::settings::Settings;
+use attractor::shell;
 use attractor::system::simulate::{self, Simulation};
 use clap::Args;
 use serde::Serialize;
@@ -28,6 +27,7 @@ use super::train::Show;
 use super::{analyze, assignment, inspect as inspect_verb, whole};
 use crate::follow::Shown;
 use crate::reading::Reading;
+use crate::visible::notes;
 use crate::{json, scores};
 
 /// See it work: data, a model, its scores, its anatomy and a report
@@ -126,7 +126,7 @@ impl Demo {
         let evaluated = match self.evaluate(&sources, &model, &run, out) {
             // Nothing but the scores is lost.
             Err(error @ Error::Evaluation(_)) => {
-                writeln!(io::stderr(), "note: there are no scores: {error}")?;
+                writeln!(notes(), "note: there are no scores: {error}")?;
                 None
             }
             other => Some(other?),
@@ -145,7 +145,7 @@ impl Demo {
             };
             json::write(&document, out)?;
         }
-        writeln!(io::stderr(), "\nopen it in a browser: {}", page.display())?;
+        writeln!(notes(), "\nopen it in a browser: {}", page.display())?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -155,7 +155,7 @@ impl Demo {
         let (noisy, clean) = (file("-noisy"), file(""));
         let what = format!("{ROWS} states of the Lorenz system, with 5 % noise and without");
         let command = |noise: &str, path: &Path| {
-            let (seed, path) = (self.seed, shown(path));
+            let (seed, path) = (self.seed, shell::path(path));
             format!(
                 "attractor simulate {SYSTEM} --steps {ROWS} --standardize{noise} --seed {seed} --out {path}"
             )
@@ -304,13 +304,13 @@ struct Commands {
 
 impl Commands {
     fn new(sources: &Sources, out: &Path) -> Commands {
-        let (run, page) = (shown(&out.join("run")), shown(&out.join(PAGE)));
+        let (run, page) = (shell::path(&out.join("run")), shell::path(&out.join(PAGE)));
         let (train, test) = (sources.train.as_typed(), sources.test.as_typed());
         let system = sources.system.map(|name| format!(" --system {name}"));
         let system = system.unwrap_or_default();
         let settings = sources.settings.iter();
         let settings: String = settings
-            .map(|(name, text)| format!(" --{name} {text}"))
+            .map(|(name, text)| format!(" {}", shell::flag(name, text)))
             .collect();
         Commands {
             inspect: format!("attractor inspect {train}"),
@@ -323,9 +323,9 @@ impl Commands {
 
     /// What is left to do once a training that was interrupted has been resumed.
     fn tell_the_rest(&self, run: &Path) -> io::Result<()> {
-        let resume = format!("attractor resume {}", shown(run));
+        let resume = format!("attractor resume {}", shell::path(run));
         let rest = [&resume, &self.evaluate, &self.analyze, &self.report];
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         writeln!(notes, "\nwhat is left, step by step:")?;
         rest.iter()
             .try_for_each(|line| writeln!(notes, "   {line}"))
@@ -341,7 +341,7 @@ impl Steps {
     /// Says what comes next, and the commands that do it alone.
     fn next(&mut self, what: &str, commands: &[&str]) -> io::Result<()> {
         self.done += 1;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         writeln!(notes, "\n{}. {what}", self.done)?;
         let mut lines = commands.iter();
         lines.try_for_each(|command| writeln!(notes, "   {command}"))
@@ -399,9 +399,4 @@ fn experiment(settings: &[(String, String)]) -> Result<Experiment, ExperimentErr
         raw.push(name, text, Origin::Flag);
     }
     Experiment::check(&raw)
-}
-
-/// A path as it would be typed.
-fn shown(path: &Path) -> String {
-    quoted(&path.display().to_string())
 }

@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 
 use super::whole;
 use crate::reading::Reading;
+use crate::visible::notes;
 
 /// Make states of a recording: vectors of its values at several delays
 ///
@@ -105,7 +106,7 @@ impl Embed {
     }
 
     fn tell(&self, embedded: &Embedded, lost: &[&str]) -> Result<ExitCode, Error> {
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         let (rows, searched) = embedded.rows;
         if searched < rows {
             writeln!(
@@ -146,7 +147,7 @@ fn teller() -> impl FnMut(Progress) {
             let done = count(progress.done, "candidate");
             let left = count(progress.curves_left, "curve");
             let _ = writeln!(
-                io::stderr(),
+                notes(),
                 "cycle {}: {done} judged, {left} left",
                 progress.cycle
             );

@@ -1,6 +1,6 @@
 //! `attractor export RUN|MODEL --as NAME --out FILE`: the same map as another model.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use attractor::run::Folder;
 use attractor::store;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+
+use crate::visible::notes;
 
 /// Write a model in another form that is the same map
 ///
@@ -51,7 +53,7 @@ impl Export {
             card: reconstruction.card.clone(),
         };
         exported.write(&self.out)?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if let States::Copies { .. } = states {
             writeln!(
                 notes,

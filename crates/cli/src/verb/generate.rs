@@ -1,6 +1,6 @@
 //! `attractor generate RUN|MODEL`: a free orbit.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ use clap::Args;
 
 use super::whole;
 use crate::reading::Reading;
+use crate::visible::notes;
 
 /// Run a model freely and write what it does
 ///
@@ -57,7 +58,7 @@ impl Generate {
             format::losses(path, &first.series)?;
         }
         let Generated { series, start } = generate(&model, data.as_ref(), self.steps)?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if start == GeneratedFrom::Zero {
             writeln!(
                 notes,

@@ -1,6 +1,6 @@
 //! `attractor line-search DATA --out DIR`: measures by the strength of forcing.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,6 +14,7 @@ use super::sweep::view::View;
 use super::train::flags::Flags;
 use super::{assignment, whole};
 use crate::reading::{Reading, tell_remarks};
+use crate::visible::notes;
 use crate::{json, table};
 
 /// Train with many strengths of forcing, and see which reconstructs best
@@ -130,7 +131,7 @@ impl Search {
 
 /// A line on standard error; a closed one is no reason to end the search.
 fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(notes(), "{line}");
 }
 
 fn row(group: &Group) -> [String; 6] {

@@ -17,6 +17,7 @@ use super::lyapunov::{delay, dims, region};
 use super::whole;
 use crate::reading::Reading;
 use crate::table;
+use crate::visible::notes;
 
 /// Steps ahead that are predicted if none are given.
 const AHEAD: usize = 5;
@@ -96,7 +97,7 @@ impl Plot {
             false => write_numbers(&figure, out)?,
         }
         out.flush()?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         for note in &all {
             writeln!(notes, "note: {note}")?;
         }

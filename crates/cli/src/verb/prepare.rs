@@ -1,6 +1,6 @@
 //! `attractor prepare IN OUT --smooth gaussian:6 --standardize …`: a recording after some steps, in the order typed.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use attractor::text::count;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::reading::Reading;
+use crate::visible::notes;
 
 /// Smooth, filter, scale or cut a recording and write it to a file
 ///
@@ -39,7 +40,7 @@ impl Prepare {
         let (prepared, fitted) = pipeline.fit(&series)?;
         let lost = format::losses(&self.target, &prepared)?;
         format::write(&self.target, &prepared)?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         if !lost.is_empty() {
             writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
         }

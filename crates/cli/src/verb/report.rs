@@ -1,6 +1,6 @@
 //! `attractor report RUN|MODEL`: a run as one page.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ use clap::Args;
 use super::whole;
 use crate::follow::Shown;
 use crate::reading::Reading;
+use crate::visible::notes;
 
 /// Write a page on a run: one HTML file that opens without a network, with the model live inside it
 ///
@@ -49,7 +50,7 @@ impl Report {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let out = self.out();
         let report = write_report(&self.request(), &out, &mut Shown::new())?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         for note in report.notes() {
             writeln!(notes, "note: {note}")?;
         }

@@ -1,6 +1,6 @@
 //! `attractor simulate SYSTEM --steps N --out FILE`: data from a known system.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +13,8 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
 use super::{assignment, whole};
+
+use crate::visible::notes;
 
 /// Simulate a known system and write the series to a file
 ///
@@ -83,7 +85,7 @@ impl Simulate {
         if self.json {
             writeln!(out, "{:#}", self.describe(&simulation, &simulated))?;
         }
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         for note in self.without_effect(&simulation) {
             writeln!(notes, "note: {note}")?;
         }

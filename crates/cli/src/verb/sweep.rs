@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::experiment::threads;
+use attractor::shell;
 use attractor::study::{Scored, Study};
 use attractor::sweep::{Ended, Sweep as Runs};
 use clap::Args;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::whole;
 use crate::reading::tell_remarks;
+use crate::visible::notes;
 use view::View;
 
 /// Train and judge all runs of a study
@@ -63,7 +65,7 @@ impl Sweep {
         }
         let sweep = Runs::prepare(study, &self.out)?;
         if !self.quiet {
-            tell_intervals(&sweep, &mut io::stderr().lock())?;
+            tell_intervals(&sweep, &mut notes())?;
         }
         let view = match self.quiet {
             true => View::silent(sweep.jobs()),
@@ -75,7 +77,7 @@ impl Sweep {
             writeln!(out, "{:#}", document(&ended))?;
         }
         if !self.quiet {
-            self.summarize(&ended, &mut io::stderr().lock())?;
+            self.summarize(&ended, &mut notes())?;
         }
         Ok(match (ended.failed.is_empty(), ended.left) {
             (false, _) => ExitCode::from(crate::MISTAKE),
@@ -85,7 +87,7 @@ impl Sweep {
     }
 
     fn summarize(&self, ended: &Ended, notes: &mut dyn Write) -> io::Result<()> {
-        let folder = self.out.display();
+        let folder = shell::path(&self.out);
         let done = ended.scored.len();
         let total = done + ended.failed.len() + ended.left;
         let diverged = ended.scored.iter().filter(|run| run.diverged()).count();

@@ -10,6 +10,8 @@ use attractor::study::{Scored, index};
 use attractor::table::{Beside, Format, Table as Groups};
 use clap::{Args, ValueEnum};
 
+use crate::visible::notes;
+
 /// Show the runs of a study as a table
 ///
 /// Groups the runs by what they differ in, and gives the median ± MAD (unscaled) over the seeds of D_stsp, D_H and PE(n), with
@@ -66,6 +68,11 @@ enum Reference {
 }
 
 impl Table {
+    /// Whether the table is one for other programs.
+    pub(crate) fn prints_data(&self) -> bool {
+        self.format == Word::Csv
+    }
+
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let mut runs = index(&self.folder)?;
         if self.model == Model::Last {
@@ -79,9 +86,9 @@ impl Table {
         if self.reference.is_some() && table.groups.iter().all(|group| group.paper.is_none()) {
             let note = "note: no group names its row of the paper; with `paper = \"…\"` in the study, `attractor sweep` \
                         again names it, and trains nothing again";
-            writeln!(io::stderr(), "{note}")?;
+            writeln!(notes(), "{note}")?;
         }
-        tell_numerics(&runs, &mut io::stderr().lock())?;
+        tell_numerics(&runs, &mut notes())?;
         match self.json {
             true => crate::json::write(&table.document(), out)?,
             false => table.write(self.format.format(), out)?,

@@ -13,12 +13,14 @@ use attractor::experiment::{
     DataSource, Experiment, ExperimentError, ExperimentFile, Job, Origin, PRESETS, Raw, Resolved,
 };
 use attractor::run::{Ending, Folder, Recording, Run, Summary, Task, Trained};
+use attractor::shell;
 use attractor::text::figure;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::assignment;
 use crate::reading::{Reading, tell_remarks};
+use crate::visible::notes;
 use flags::Flags;
 use progress::Progress;
 
@@ -136,7 +138,7 @@ impl Show {
         if self.quiet {
             return Ok(());
         }
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         for setting in idle {
             writeln!(notes, "note: {setting}")?;
         }
@@ -188,7 +190,7 @@ impl Show {
             writeln!(out, "{document}")?;
         }
         if !self.quiet {
-            let mut notes = io::stderr().lock();
+            let mut notes = notes();
             summarize(trained, run.path(), &mut notes)?;
             if outcome == Ending::Diverged {
                 let hint = run.task().resolved.against_divergence();
@@ -204,14 +206,14 @@ impl Show {
 }
 
 /// A line on how it went.
-fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Result<()> {
+fn summarize(trained: &Trained, run: &Path, notes: &mut dyn Write) -> io::Result<()> {
     let Summary {
         seconds,
         update,
         outcome,
         ..
     } = trained.summary;
-    let folder = folder.display();
+    let folder = run.display();
     let loss = trained.summary.loss;
     let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.6}"));
     for back in &trained.summary.rollbacks {
@@ -242,7 +244,8 @@ fn summarize(trained: &Trained, folder: &Path, notes: &mut dyn Write) -> io::Res
         ),
         Ending::Stopped => writeln!(
             notes,
-            "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {folder}` continues: {folder}"
+            "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {}` continues: {folder}",
+            shell::path(run)
         ),
         Ending::Diverged => writeln!(
             notes,

@@ -5,6 +5,7 @@
     reason = "helpers of tests are not marked as tests, and every test file takes those it needs"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -97,4 +98,25 @@ pub(crate) fn model_file(
 pub(crate) fn linear_model(folder: &Path, a: f64, h: f64, metadata: &[(&str, &str)]) {
     let tensors: [Tensor<'_>; 3] = [("A", &[1], &[a]), ("W", &[1, 1], &[0.0]), ("h", &[1], &[h])];
     model_file(folder, "plrnn", metadata, &tensors);
+}
+
+/// Ends a command by Ctrl-C while it writes; what it had begun to write is gone then.
+#[cfg(unix)]
+pub(crate) fn interrupt_writing(folder: &Path, arguments: &str) {
+    use std::os::unix::process::ExitStatusExt;
+    let names = || {
+        let files = fs::read_dir(folder).unwrap().flatten();
+        files.map(|file| file.path()).collect::<BTreeSet<_>>()
+    };
+    let before = names();
+    let is_part = |path: &Path| path.extension().is_some_and(|end| end == "part");
+    let is_begun = |path: &Path| is_part(path) && fs::metadata(path).is_ok_and(|m| m.len() > 0);
+    let mut child = start(folder, arguments);
+    while !names().iter().any(|path| is_begun(path)) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended too soon");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    assert_eq!(names(), before);
 }

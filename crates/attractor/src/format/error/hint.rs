@@ -2,8 +2,9 @@
 
 use attractor_core::series::SeriesError;
 
-use super::super::FORMATS;
+use super::super::{FORMATS, text};
 use super::Fault;
+use crate::shell;
 
 impl Fault {
     /// What the user can do about it.
@@ -22,6 +23,16 @@ impl Fault {
             | Fault::NoTable { known, .. }
             | Fault::WhichArray { known } => {
                 return Some(format!("name one with --array: {}", known.join(", ")));
+            }
+            Fault::Thousands {
+                fraction, whole, ..
+            } => {
+                return Some(format!(
+                    "give --decimal comma if it is {fraction}; if it is {whole}, write it without the comma"
+                ));
+            }
+            Fault::NotNumber { found, .. } if text::grouped(found).is_some() => {
+                "write it without the commas between thousands"
             }
             Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
             Fault::Rates { groups } => return Some(rates_hint(groups)),
@@ -57,6 +68,9 @@ impl Fault {
             Fault::Utf16 => "save it as UTF-8, as with `iconv -f UTF-16 -t UTF-8`",
             Fault::Ragged { .. } => "check the delimiter and decimal mark (--delimiter, --decimal)",
             Fault::NotNumber { .. } => NOT_NUMBER,
+            Fault::OpenQuote { .. } => OPEN_QUOTE,
+            Fault::LongRow { .. } => "check the ends of lines, and that every quote is closed",
+            Fault::TitleOrNumber { .. } => TITLE_OR_NUMBER,
             Fault::ColumnType { .. } => {
                 "choose columns with --state, or name the column of ids with --trajectory"
             }
@@ -86,6 +100,9 @@ impl Fault {
 }
 
 const NOT_NUMBER: &str = "choose columns with --state, name the column of ids with --trajectory, or set the decimal mark with --decimal";
+const OPEN_QUOTE: &str =
+    "close it, or name the delimiter with --delimiter if the quote belongs to a name";
+const TITLE_OR_NUMBER: &str = "give --header yes if it is a title; if it is a number, set the decimal mark with --decimal, or remove commas between thousands";
 const TIME_BACK: &str = "name the column of trajectories with --trajectory, or give --time none if the column is not time";
 const CHECKSUM: &str = "copy or download the record again; if the samples are right, correct the checksum in the header";
 const PACKING: &str = "in Python: import pandas; pandas.read_parquet(\"x.parquet\").to_parquet(\"y.parquet\", compression=\"snappy\")";
@@ -113,8 +130,8 @@ fn header_field(field: &str) -> &'static str {
 fn rates_hint(groups: &[(f64, Vec<String>)]) -> String {
     let (fastest, names) = &groups[0];
     format!(
-        "choose one group, as with --channels '{}', or resample all, as with --rate {fastest}",
-        names.join(",")
+        "choose one group, as with {}, or resample all, as with --rate {fastest}",
+        shell::flag("channels", &names.join(","))
     )
 }
 

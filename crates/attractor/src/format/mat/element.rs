@@ -4,7 +4,8 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
-use super::super::{Fault, unpack};
+use super::super::Fault;
+use super::super::unpack::{self, Room};
 
 /// How the bytes of a number are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,9 +139,9 @@ impl Order {
 
 impl Stored<'_> {
     /// The values, column after column.
-    pub(super) fn values(&self) -> Result<Vec<f64>, Fault> {
+    pub(super) fn values(&self, room: &mut Room) -> Result<Vec<f64>, Fault> {
         match self.packing {
-            Packing::Plain => self.decode(self.data),
+            Packing::Plain => self.decode(self.data, room),
             Packing::Zlib => {
                 let unfolded = unfold(unpack::bounded(
                     ZlibDecoder::new(self.data),
@@ -150,29 +151,32 @@ impl Stored<'_> {
                     rest: &unfolded,
                     order: self.order,
                 };
-                self.decode(outer.expect()?.1)
+                self.decode(outer.expect()?.1, room)
             }
         }
     }
 
     /// The values in the data of a matrix.
-    fn decode(&self, data: &[u8]) -> Result<Vec<f64>, Fault> {
+    fn decode(&self, data: &[u8], room: &mut Room) -> Result<Vec<f64>, Fault> {
         let mut parts = Elements {
             rest: data,
             order: self.order,
         };
         head(&mut parts)?;
         let (kind, bytes) = parts.expect()?;
-        let values = numbers(kind, bytes, self.order).ok_or_else(|| Fault::Dtype {
+        let size = size_of_kind(kind).ok_or_else(|| Fault::Dtype {
             found: format!("MATLAB type {kind}"),
         })?;
+        let found = (bytes.len() / size) as u64;
         let dims = self.head.dims.iter();
-        let elements = dims.copied().try_fold(1, u64::checked_mul);
-        match elements {
-            Some(elements) if elements == values.len() as u64 => Ok(values),
-            _ => Err(Fault::Values {
+        match dims.copied().try_fold(1, u64::checked_mul) {
+            Some(elements) if elements == found => {
+                room.take_numbers(elements)?;
+                Ok(numbers(kind, bytes, self.order))
+            }
+            elements => Err(Fault::Values {
                 expected: elements.unwrap_or(u64::MAX),
-                found: values.len() as u64,
+                found,
             }),
         }
     }
@@ -228,8 +232,19 @@ fn unreadable(flags: u32) -> Option<&'static str> {
     }
 }
 
+/// Bytes of a number of a stored type, if it is one.
+fn size_of_kind(kind: u32) -> Option<usize> {
+    Some(match kind {
+        1 | 2 => 1,
+        3 | 4 => 2,
+        5..=7 => 4,
+        9 | 12 | 13 => 8,
+        _ => return None,
+    })
+}
+
 /// Numbers of a stored type; MATLAB stores whole numbers of any class in the smallest type that holds them.
-fn numbers(kind: u32, bytes: &[u8], order: Order) -> Option<Vec<f64>> {
+fn numbers(kind: u32, bytes: &[u8], order: Order) -> Vec<f64> {
     macro_rules! decode {
         ($number:ty) => {{
             let size = size_of::<$number>();
@@ -244,7 +259,7 @@ fn numbers(kind: u32, bytes: &[u8], order: Order) -> Option<Vec<f64>> {
             bytes.chunks_exact(size).map(number).collect()
         }};
     }
-    Some(match kind {
+    match kind {
         1 => decode!(i8),
         2 => decode!(u8),
         3 => decode!(i16),
@@ -255,8 +270,8 @@ fn numbers(kind: u32, bytes: &[u8], order: Order) -> Option<Vec<f64>> {
         9 => decode!(f64),
         12 => decode!(i64),
         13 => decode!(u64),
-        _ => return None,
-    })
+        _ => unreachable!("other types have no size"),
+    }
 }
 
 /// All bytes of a zlib stream.

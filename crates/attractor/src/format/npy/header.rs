@@ -3,6 +3,8 @@
 
 use std::io::Read;
 
+use attractor_core::series::SeriesError;
+
 use super::super::Fault;
 
 /// What a header says.
@@ -90,9 +92,10 @@ impl Head {
         Parser::new(&text).head(8 + width as u64 + claimed)
     }
 
-    /// Rows and columns.
+    /// Rows and columns; no rows are refused before anything is made for each of the columns.
     pub(super) fn table_shape(&self) -> Result<[u64; 2], Fault> {
         match self.shape[..] {
+            [0] | [0, _] => Err(SeriesError::NoRow.into()),
             [rows] => Ok([rows, 1]),
             [rows, columns] => Ok([rows, columns]),
             _ => Err(Fault::Dimensions {

@@ -3,14 +3,19 @@
 //! Each delimiter splits the sample into cells; the one under which the largest share of cells are numbers is
 //! right, and among equals the one with the most columns: `1,5;2,5` is two numbers with decimal commas under `;`,
 //! and under `,` three cells of which `5;2` is none. The first record does not count, it may be a header.
+//!
+//! What can be read in two ways is a fault: `"1,234"` is 1.234 or 1234 if no other number tells, unless columns are
+//! separated by semicolons, as they are where the comma is the decimal mark; and a single column is no reading of
+//! `x,"y`, whose quote some delimiter opens and nothing closes.
 
 use std::io::Read;
 
 use csv::ByteRecord;
 
-use super::super::{Decimal, Delimiter, ReadOptions};
+use super::super::{At, Decimal, Delimiter, Fault, ReadOptions};
+use super::records::open_quote;
 use super::squeeze::Squeeze;
-use super::{BUFFER, Preference, number};
+use super::{BUFFER, Preference, SAMPLE, decode, number};
 
 /// How a text table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +31,12 @@ type Fit = (f64, usize);
 
 impl Dialect {
     /// The dialect of a sample, as far as the options leave it open.
-    pub(super) fn detect(sample: &[u8], options: &ReadOptions, preference: Preference) -> Dialect {
+    pub(super) fn detect(
+        sample: &[u8],
+        options: &ReadOptions,
+        preference: Preference,
+    ) -> Result<Dialect, Fault> {
+        let sample = whole_lines(sample);
         let delimiters: &[Delimiter] = match (options.delimiter, preference) {
             (Some(ref given), _) => &[*given],
             (None, Preference::Tab) if sample.contains(&b'\t') => &[Delimiter::Tab],
@@ -45,7 +55,18 @@ impl Dialect {
             let with = move |&decimal: &Decimal| Dialect { delimiter, decimal };
             decimals.iter().map(with)
         });
-        best(dialects.map(|dialect| (dialect.fit(sample), dialect)))
+        let dialects: Vec<Dialect> = dialects.collect();
+        let fits = dialects
+            .iter()
+            .map(|dialect| (dialect.fit(sample), *dialect));
+        let ((_, columns), best) = best(fits);
+        if columns <= 1 {
+            refuse_open_quote(&dialects, sample)?;
+        }
+        if options.decimal.is_none() {
+            best.refuse_thousands(sample)?;
+        }
+        Ok(best)
     }
 
     /// The records of a text in this dialect.
@@ -63,8 +84,40 @@ impl Dialect {
             .from_reader(text)
     }
 
+    fn sampled(&self, sample: &[u8]) -> Vec<ByteRecord> {
+        let records = self.records(sample).into_byte_records();
+        records.flatten().collect()
+    }
+
+    /// Refuses numbers with commas of which each may stand for thousands.
+    fn refuse_thousands(&self, sample: &[u8]) -> Result<(), Fault> {
+        if self.decimal == Decimal::Point || self.delimiter == Delimiter::Semicolon {
+            return Ok(());
+        }
+        let records = self.sampled(sample);
+        let cells = records.iter().flat_map(|record| record.iter().enumerate());
+        let with_comma = |(_, cell): &(usize, &[u8])| {
+            cell.contains(&b',') && number::parse(cell, self.decimal).is_some()
+        };
+        let mut readings = cells.filter(with_comma).map(|(i, cell)| {
+            let text = decode(cell.trim_ascii());
+            let fraction = number::parse(cell, self.decimal)?;
+            Some((i + 1, fraction, number::grouped(&text)?, text))
+        });
+        let first = readings.next().flatten();
+        match (first, readings.all(|reading| reading.is_some())) {
+            (Some((column, fraction, whole, found)), true) => Err(Fault::Thousands {
+                column,
+                found,
+                fraction,
+                whole,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     fn fit(&self, sample: &[u8]) -> Fit {
-        let records: Vec<ByteRecord> = self.records(sample).into_byte_records().flatten().collect();
+        let records = self.sampled(sample);
         let body = match records.len() {
             0 | 1 => &records[..],
             n => &records[1..n.max(3) - 1],
@@ -97,15 +150,34 @@ impl Delimiter {
     }
 }
 
+/// A sample without the line that it breaks off in.
+fn whole_lines(sample: &[u8]) -> &[u8] {
+    let last = sample.iter().rposition(|&byte| byte == b'\n');
+    match last {
+        Some(last) if sample.len() as u64 >= SAMPLE => &sample[..=last],
+        _ => sample,
+    }
+}
+
+/// Refuses a text in which one of these dialects has a quote that is never closed.
+fn refuse_open_quote(dialects: &[Dialect], sample: &[u8]) -> Result<(), Fault> {
+    let opened = dialects
+        .iter()
+        .find_map(|dialect| open_quote(dialect, sample));
+    match opened {
+        Some(line) => Err(Fault::OpenQuote { at: At::Line(line) }),
+        None => Ok(()),
+    }
+}
+
 /// The first of those that fit best.
-fn best(fits: impl Iterator<Item = (Fit, Dialect)>) -> Dialect {
+fn best(fits: impl Iterator<Item = (Fit, Dialect)>) -> (Fit, Dialect) {
     let better = |best: (Fit, Dialect), next: (Fit, Dialect)| match next.0 > best.0 {
         true => next,
         false => best,
     };
     fits.reduce(better)
         .expect("there is at least one delimiter and one decimal mark")
-        .1
 }
 
 fn median_width(records: &[ByteRecord]) -> usize {
@@ -119,7 +191,8 @@ mod tests {
     use super::*;
 
     fn detect(text: &str) -> (Delimiter, Decimal) {
-        let dialect = Dialect::detect(text.as_bytes(), &ReadOptions::default(), Preference::None);
+        let options = ReadOptions::default();
+        let dialect = Dialect::detect(text.as_bytes(), &options, Preference::None).unwrap();
         (dialect.delimiter, dialect.decimal)
     }
 
@@ -137,6 +210,8 @@ mod tests {
             ("1\t\t3\n1\t2\t3\n1\t2\t\n", Tab, D::Point),
             ("x y\n 1.0   2.0\n 3.0  -4.0\n", Whitespace, D::Point),
             ("1,0 2,0\n3,5 4,5\n5,5 6,5\n", Whitespace, D::Comma),
+            ("x;y\n1,234;2\n1,235;3\n", Semicolon, D::Comma),
+            ("1,234\t2\n0,235\t3\n5\t6\n", Tab, D::Comma),
             ("id,x\none two,1.5\none two,2.5\n", Comma, D::Point),
             (
                 "\"x\",\"y\"\n\"1,5\",\"2,5\"\n\"3,5\",\"2,5\"\n",

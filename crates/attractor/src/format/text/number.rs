@@ -20,6 +20,30 @@ pub(super) fn parse(cell: &[u8], decimal: Decimal) -> Option<f64> {
     number.or_else(|| is_missing(cell).then_some(f64::NAN))
 }
 
+/// Whether a cell is missing or a number by any notation.
+pub(super) fn is_any(cell: &[u8]) -> bool {
+    let marks = [Decimal::Point, Decimal::Comma];
+    let is_number = marks.iter().any(|&mark| parse(cell, mark).is_some());
+    is_number || std::str::from_utf8(cell).is_ok_and(|text| grouped(text).is_some())
+}
+
+/// The value of a number with commas between thousands, as 1,234 or 1,234,567.8.
+pub(in crate::format) fn grouped(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
+    let whole = digits.split('.').next().unwrap_or_default();
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let is_first = (1..=3).contains(&first.len()) && !first.starts_with('0');
+    let is_group = |group: &str| group.len() == 3;
+    let are_digits = whole.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let is_grouped = whole.contains(',') && is_first && are_digits && groups.all(is_group);
+    match is_grouped {
+        true => format!("{sign}{}", digits.replace(',', "")).parse().ok(),
+        false => None,
+    }
+}
+
 fn parse_point(cell: &[u8]) -> Option<f64> {
     std::str::from_utf8(cell).ok()?.parse().ok()
 }
@@ -61,6 +85,22 @@ mod tests {
         for text in ["1.5", "1.000,5", "1,2,3"] {
             assert_eq!(parse(text.as_bytes(), Decimal::Comma), None, "{text}");
         }
+    }
+
+    #[test]
+    fn commas_may_stand_between_thousands() {
+        for (text, value) in [("1,234", 1234.0), ("-12,345,678.5", -12_345_678.5)] {
+            assert_eq!(grouped(text), Some(value), "{text}");
+        }
+        for text in [
+            "1234", "1,5", "0,123", "1234,567", "1,234,5", ",123", "1,2a4", "x",
+        ] {
+            assert_eq!(grouped(text), None, "{text}");
+        }
+        for text in ["1,5", "1.5", "1,234.5", "1,234,567", "NA", ""] {
+            assert!(is_any(text.as_bytes()), "{text}");
+        }
+        assert!(!is_any(b"x1") && !is_any(b"1,2,3"));
     }
 
     #[test]

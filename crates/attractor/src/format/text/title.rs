@@ -4,12 +4,14 @@
 //! x    x [mV]    input:u [N]    state:time [s]    time [s]    time (dt=0.3333333333333333) [s]
 //! ```
 //!
-//! `input:` marks an external input. `state:` marks a channel whose plain name would mean something else. The
+//! `input:` marks an external input. `state:` marks a channel whose plain name would mean something else, to us or to a
+//! spreadsheet, which would run `=x`. The
 //! column of times may say its step, which a file needs when the step cannot be found from the times alone.
 
 use attractor_core::series::{Channel, Step};
 
 use super::super::roles::Role;
+use crate::spreadsheet::is_formula;
 
 /// The name of the column that says which trajectory a row belongs to.
 pub(in crate::format) const TRAJECTORY: &str = "trajectory";
@@ -71,6 +73,7 @@ impl Title {
         let plain = with_unit(channel);
         let read = Title::parse(&plain);
         let same = read.role.is_none() && read.channel == *channel && read.dt.is_none();
+        let same = same && !is_formula(&plain);
         match same && !channel.name.is_empty() && !read.is_time() && !read.is_trajectory() {
             true => plain,
             false => with_role(Role::State, channel),
@@ -187,6 +190,9 @@ mod tests {
             "",
             "a:b",
             "µ",
+            "=1+1",
+            "-5",
+            "@x",
         ] {
             for unit in ["", "mV", "m/s²"] {
                 let channel = channel(name, unit);
@@ -200,6 +206,7 @@ mod tests {
             }
         }
         assert_eq!(Title::of_state(&channel("x", "mV")), "x [mV]");
+        assert_eq!(Title::of_state(&channel("=1+1", "")), "state:=1+1");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::super::table::placeholder;
 use super::super::time::{Axis, times_of};
 use super::super::{Delimiter, Fault};
 use super::title::{TRAJECTORY, Title};
+use crate::spreadsheet::guarded;
 
 /// A text table loses nothing; a fault where a name or a jump in time could not be read back.
 pub(in crate::format) fn losses(series: &Series) -> Result<Vec<&'static str>, Fault> {
@@ -84,7 +85,7 @@ fn write_trajectory(
     let mut text = String::new();
     for (row, time) in times_of(series, trajectory).into_iter().enumerate() {
         if let Some(name) = name {
-            table.write_field(name)?;
+            table.write_field(guarded(name).as_ref())?;
         }
         let x = &t.x[row * n..(row + 1) * n];
         let s = &t.s[row * k..(row + 1) * k];

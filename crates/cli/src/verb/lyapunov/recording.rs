@@ -1,6 +1,6 @@
 //! `attractor lyapunov FILE`: the largest exponent of a recording.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,6 +16,7 @@ use super::super::embed::rows;
 use super::super::whole;
 use crate::reading::Reading;
 use crate::table;
+use crate::visible::notes;
 
 /// Flags of a recording
 #[derive(Debug, Args)]
@@ -130,7 +131,7 @@ impl RecordingFlags {
 
     fn finish(&self, found: &Found, out: &mut dyn Write) -> Result<ExitCode, Error> {
         out.flush()?;
-        let mut notes = io::stderr().lock();
+        let mut notes = notes();
         let (rows, used) = found.rows;
         if used < rows {
             writeln!(

@@ -14,6 +14,7 @@ use attractor::train::Epoch;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::interrupt::Interrupt;
+use crate::visible::{notes, shown};
 
 /// Shows a sweep, and ends it when the user asks to.
 pub(crate) struct View {
@@ -111,7 +112,7 @@ impl View {
             return;
         };
         let bar = stack.add(ProgressBar::new(job.updates).with_style(style(RUN)));
-        bar.set_prefix(job.folder.display().to_string());
+        bar.set_prefix(shown(&job.folder.display().to_string()));
         self.state().running.insert(job.folder.clone(), bar);
     }
 
@@ -194,7 +195,7 @@ impl Spectator for View {
 
 /// A closed standard error is no reason to end a sweep.
 fn write_line(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(notes(), "{line}");
 }
 
 const ALL: &str = "{wide_bar} {percent:>3} %  {msg}  {eta} left";

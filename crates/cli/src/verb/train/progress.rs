@@ -8,6 +8,7 @@ use attractor::train::{Control, Epoch, State, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt::Interrupt;
+use crate::visible::notes;
 
 /// Shows the progress of training, and stops it when the user asks to.
 pub(crate) struct Progress {
@@ -96,7 +97,7 @@ impl Watch for Progress {
                 *time = elapsed + PAUSE;
                 let line = line(epoch, done, elapsed.as_secs_f64());
                 // A closed standard error is no reason to end a training.
-                let _ = writeln!(io::stderr(), "{line}");
+                let _ = writeln!(notes(), "{line}");
             }
             How::Lines { .. } | How::Silent => {}
         }
@@ -116,7 +117,7 @@ impl Watch for Progress {
 /// Says that a signal was heard; a closed standard error is no reason to end before the checkpoint.
 fn tell_stopping() {
     let _ = writeln!(
-        io::stderr(),
+        notes(),
         "stopping after this epoch; a checkpoint will be written (Ctrl-C again ends at once)"
     );
 }
