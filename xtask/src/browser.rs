@@ -46,9 +46,10 @@ pub(crate) fn check(tally: &mut Tally, installed: Result<(), String>) {
         return tally.skip(format!("pages of reports in a browser: {reason}"));
     }
     let build = ["build", "-p", "attractor-cli"];
-    let pages = match succeeds(&mut cargo(build)) {
-        true => write_pages(&target().join("browser")),
-        false => Err("the command is not built".to_string()),
+    let pages = if succeeds(&mut cargo(build)) {
+        write_pages(&target().join("browser"))
+    } else {
+        Err("the command is not built".to_string())
     };
     match pages {
         Ok(pages) => tally.check("browser", open(&pages)),

@@ -174,9 +174,10 @@ enum Edge {
 
 /// What an axis needs beside a frame of some height.
 fn beside(axis: &Axis, height: f64) -> f64 {
-    let label = match axis.label.is_empty() {
-        true => 0.0,
-        false => WORDS + GAP,
+    let label = if axis.label.is_empty() {
+        0.0
+    } else {
+        WORDS + GAP
     };
     TICK + GAP + widest(axis, height) + label + 1.0
 }
@@ -193,9 +194,10 @@ fn below(axis: &Axis) -> f64 {
         Labels::Shown => TICK + GAP + NUMBERS,
         Labels::Hidden => TICK,
     };
-    let label = match axis.label.is_empty() {
-        true => 0.0,
-        false => WORDS + GAP,
+    let label = if axis.label.is_empty() {
+        0.0
+    } else {
+        WORDS + GAP
     };
     numbers + label + GAP
 }

@@ -668,9 +668,10 @@ fn refuse_over_smoothing(series: &Series, sigma: f64) -> Result<(), ExperimentEr
         .flat_map(|i| series.segments(i))
         .map(|rows| rows.len());
     let longest = lengths.max().expect("a series has a row");
-    match sigma > 0.0 && rows > longest {
-        true => Err(ExperimentError::Smooth { rows, longest }),
-        false => Ok(()),
+    if sigma > 0.0 && rows > longest {
+        Err(ExperimentError::Smooth { rows, longest })
+    } else {
+        Ok(())
     }
 }
 

@@ -299,8 +299,9 @@ fn by_name(path: &Path) -> Result<(&'static Format, &'static str), Fault> {
 /// Opens a file that is one.
 fn open(path: &Path) -> Result<File, Fault> {
     let file = File::open(path).map_err(Fault::from_io)?;
-    match file.metadata().map_err(Fault::from_io)?.is_dir() {
-        true => Err(Fault::Directory),
-        false => Ok(file),
+    if file.metadata().map_err(Fault::from_io)?.is_dir() {
+        Err(Fault::Directory)
+    } else {
+        Ok(file)
     }
 }

@@ -57,8 +57,10 @@ impl Reconstruction {
         let texts = header.metadata().clone().unwrap_or_default();
         let method = method_of(&texts)?;
         let mut tensors = Tensors::new();
-        for (name, view) in file.iter().filter(|(_, view)| !view.shape().contains(&0)) {
-            tensors.insert(name.to_string(), loaded(name, &view)?);
+        // In the order of their names, so that the same file has the same first fault.
+        let views: BTreeMap<&str, TensorView<'_>> = file.iter().collect();
+        for (name, view) in views.iter().filter(|(_, view)| !view.shape().contains(&0)) {
+            tensors.insert((*name).to_string(), loaded(name, view)?);
         }
         let dynamics: Arc<dyn Dynamics> = (method.load)(method, &tensors)?.into();
         Ok(Reconstruction {

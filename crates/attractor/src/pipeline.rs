@@ -230,17 +230,19 @@ impl Spread {
 fn refuse_wide(series: &Series, rows: usize) -> Result<(), StepFault> {
     let all = (0..series.trajectories().len()).flat_map(|i| series.segments(i));
     let shortest = all.map(|rows| rows.len()).min().unwrap_or(0);
-    match shortest < rows {
-        true => Err(StepFault::TooShort { rows, shortest }),
-        false => Ok(()),
+    if shortest < rows {
+        Err(StepFault::TooShort { rows, shortest })
+    } else {
+        Ok(())
     }
 }
 
 fn refuse_others(series: &Series, scaling: &Scaling) -> Result<(), StepFault> {
     let (expected, found) = (scaling.mean.len(), series.dim_obs());
-    match expected == found {
-        true => Ok(()),
-        false => Err(StepFault::Channels { expected, found }),
+    if expected == found {
+        Ok(())
+    } else {
+        Err(StepFault::Channels { expected, found })
     }
 }
 

@@ -105,9 +105,10 @@ fn region(
     rows: usize,
 ) -> Result<RangeInclusive<usize>, EmbeddingError> {
     let row = |time: &f64| (time / dt).round();
-    match row(fit.end()) < rows as f64 {
-        true => Ok(row(fit.start()) as usize..=row(fit.end()) as usize),
-        false => Err(EmbeddingError::FitBeyond { rows }),
+    if row(fit.end()) < rows as f64 {
+        Ok(row(fit.start()) as usize..=row(fit.end()) as usize)
+    } else {
+        Err(EmbeddingError::FitBeyond { rows })
     }
 }
 

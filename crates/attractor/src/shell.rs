@@ -17,9 +17,10 @@ pub fn word(text: &str) -> String {
 /// A file or folder as a word, with a folder before a name that begins with a dash.
 pub fn path(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
-    let bytes = match bytes.starts_with(b"-") {
-        true => [b"./", bytes].concat(),
-        false => bytes.to_vec(),
+    let bytes = if bytes.starts_with(b"-") {
+        [b"./", bytes].concat()
+    } else {
+        bytes.to_vec()
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => word(text),

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 /// A text as a cell: no formula, and in quotes where it needs them.
 pub(crate) fn cell(text: &str) -> String {
     let text = guarded(text);
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.into_owned(),
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into_owned()
     }
 }
 
@@ -19,9 +20,10 @@ pub(crate) fn is_formula(text: &str) -> bool {
 
 /// A text with an apostrophe before it if it is a formula, or one that has some already.
 pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
-    match is_formula(text.trim_start_matches('\'')) {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
+    if is_formula(text.trim_start_matches('\'')) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

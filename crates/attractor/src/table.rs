@@ -110,9 +110,10 @@ impl Table {
     /// The table of the runs of a study, by the keys (names of settings, or `name`); by what they differ in if none are
     /// given.
     pub fn new(runs: &[Scored], by: &[String], beside: Beside) -> Result<Table, StudyError> {
-        let keys = match by.is_empty() {
-            true => keys::varied(runs),
-            false => keys::named(by)?,
+        let keys = if by.is_empty() {
+            keys::varied(runs)
+        } else {
+            keys::named(by)?
         };
         let has = |id: &&str| runs.iter().any(|run| run.scores.contains_key(id));
         let shown = |id: &&str| *id != "d_stsp_paper" || has(id);
@@ -241,9 +242,10 @@ fn compare(
     runs: &[&Scored],
     ours: f64,
 ) -> Option<Comparison> {
-    let state_space = match measures.contains(&"d_stsp_paper") {
-        true => "d_stsp_paper",
-        false => "d_stsp",
+    let state_space = if measures.contains(&"d_stsp_paper") {
+        "d_stsp_paper"
+    } else {
+        "d_stsp"
     };
     let ids = [state_space, "d_h", "pe"];
     let same = id != "pe" || runs[0].pe_steps == 20;

@@ -22,9 +22,10 @@ pub(crate) fn notes() -> Visible<Stderr> {
 pub(crate) fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_shown(c) {
-            true => shown.push(c),
-            false => shown += &format!("\\u{:04x}", u32::from(c)),
+        if is_shown(c) {
+            shown.push(c)
+        } else {
+            shown += &format!("\\u{:04x}", u32::from(c))
         }
     }
     shown

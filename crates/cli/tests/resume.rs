@@ -66,10 +66,11 @@ fn a_run_killed_at_any_moment_ends_as_if_it_had_not_been() {
         child.kill().unwrap();
         child.wait().unwrap();
         kills += 1;
-        let next = match here.join(format!("killed{runs}/experiment.toml")).exists() {
-            true => format!("resume killed{runs} --threads {} --quiet", 1 + kills % 2),
+        let next = if here.join(format!("killed{runs}/experiment.toml")).exists() {
+            format!("resume killed{runs} --threads {} --quiet", 1 + kills % 2)
+        } else {
             // Nothing was written yet: there is nothing to resume.
-            false => format!("{TRAIN} --out killed{runs}"),
+            format!("{TRAIN} --out killed{runs}")
         };
         child = start(here, &next);
     }

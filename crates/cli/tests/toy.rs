@@ -161,7 +161,7 @@ fn a_method_of_ones_own_goes_through_every_verb() {
     let path = folder.path();
     let read = |name: &str| fs::read_to_string(path.join(name)).unwrap();
     // Two frequencies, which an autoregression of order 4 continues for ever.
-    let wave = |t: i32| (0.3 * f64::from(t)).sin() + 0.5 * (0.11 * f64::from(t)).cos();
+    let wave = |t: i32| (0.9 * f64::from(t)).sin() + 0.5 * (2.1 * f64::from(t)).cos();
     let rows: String = (0..1200).map(|t| format!("{}\n", wave(t))).collect();
     fs::write(path.join("w.csv"), format!("x\n{rows}")).unwrap();
     let train = "--model autoregression --order 4 --standardize off --held-out 0.25";
@@ -175,7 +175,7 @@ fn a_method_of_ones_own_goes_through_every_verb() {
         (model.method.entry.id, model.card.start.len()),
         ("autoregression", 4)
     );
-    // The free orbit is the wave itself: roots on the unit circle magnify rounding only linearly.
+    // The free orbit is the wave itself: roots on the unit circle, far apart, magnify rounding only linearly.
     attractor(
         path,
         "generate ./r --steps 600 --data ./w.csv --out ./g.csv",

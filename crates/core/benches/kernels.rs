@@ -61,9 +61,10 @@ impl Training {
             hidden,
             inputs: 0,
         };
-        let kind = match latent > dim_obs {
-            true => ObservationKind::Identity,
-            false => ObservationKind::Linear,
+        let kind = if latent > dim_obs {
+            ObservationKind::Identity
+        } else {
+            ObservationKind::Linear
         };
         let architecture = Architecture::new(info, dims, kind, dim_obs).expect("the sizes fit");
         let start = ObservationStart::WellConditioned;

@@ -124,9 +124,10 @@ fn refuse_too_short(columns: &Columns, plan: &Plan) -> Result<(), EmbedError> {
     let horizon = plan.fit.as_ref().map_or(FIRST_HORIZON, |fit| *fit.end());
     let needed = (plan.dims.end() - 1) * plan.delay + 2 * plan.theiler + FEWEST + horizon;
     let found = columns.len();
-    match found < needed {
-        true => Err(EmbedError::TooShort { needed, found }),
-        false => Ok(()),
+    if found < needed {
+        Err(EmbedError::TooShort { needed, found })
+    } else {
+        Ok(())
     }
 }
 

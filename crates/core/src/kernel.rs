@@ -54,9 +54,10 @@ impl<P: Lanes, Q: Lanes> Tape<P, Q> {
     pub(crate) fn new<K: Kernel<Units<P> = Q>>(dims: Dims, kernel: &K, window: usize) -> Self {
         let blank = |features: usize| vec![P::ZERO; features * window];
         let (registers, chunk) = (kernel.registers::<P>(), chunk_of(kernel, window));
-        let widened = match Q::WIDTH > P::WIDTH {
-            true => chunk * dims.latent,
-            false => 0,
+        let widened = if Q::WIDTH > P::WIDTH {
+            chunk * dims.latent
+        } else {
+            0
         };
         Tape {
             // One row more, for the state that the last step is forced to.

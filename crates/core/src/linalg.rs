@@ -68,7 +68,7 @@ pub fn eigenvalues(a: &[f64], n: usize) -> Option<Vec<Complex>> {
     let found = view(a, n, n).eigenvalues().ok()?;
     let mut values: Vec<Complex> = found.iter().map(|v| Complex::new(v.re, v.im)).collect();
     values.sort_by(|a, b| {
-        let by_modulus = b.modulus().total_cmp(&a.modulus());
+        let by_modulus = b.norm().total_cmp(&a.norm());
         by_modulus
             .then(b.re.total_cmp(&a.re))
             .then(b.im.total_cmp(&a.im))
@@ -515,7 +515,7 @@ mod tests {
                 .collect();
             for value in eigenvalues(&cycle, n).unwrap() {
                 let turns = value.im.atan2(value.re) / std::f64::consts::TAU * n as f64;
-                assert!((value.modulus() - 1.0).abs() < 1e-13);
+                assert!((value.norm() - 1.0).abs() < 1e-13);
                 assert!((turns - turns.round()).abs() < 1e-12);
             }
         }

@@ -295,12 +295,13 @@ pub fn refuse_unlike(truth: Rows<'_>, generated: Rows<'_>) -> Result<(), Measure
 
 /// Refuses fewer rows than are needed.
 fn refuse_short(rows: Rows<'_>, needed: usize) -> Result<(), MeasureError> {
-    match rows.len() < needed {
-        false => Ok(()),
-        true => Err(MeasureError::TooShort {
+    if rows.len() < needed {
+        Err(MeasureError::TooShort {
             needed,
             found: rows.len(),
-        }),
+        })
+    } else {
+        Ok(())
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Method {
     /// Settles what its settings leave to the data.
     pub settle: fn(Fitting<'_>) -> Result<Vec<Settled>, FitError>,
     /// How it is loaded from the tensors of a model file.
-    pub load: fn(&'static Method, &Tensors) -> Result<Box<dyn Dynamics>, LoadError>,
+    pub load: Load,
     /// How it was fitted, in words that follow `was trained`, such as `by teacher forcing, for 5,000 epochs of 50 batches`.
     pub story: fn(&Settings) -> String,
 }
@@ -50,10 +50,20 @@ pub struct Method {
 #[derive(Clone, Copy)]
 pub enum Fit {
     /// Solved at once.
-    Solve(fn(&'static Method, Fitting<'_>, &mut dyn Follow) -> Result<Box<dyn Dynamics>, FitError>),
+    Solve(Solve),
     /// Trained by updates.
-    Train(fn(&'static Method, Fitting<'_>) -> Result<Box<dyn Trainer>, FitError>),
+    Train(Train),
 }
+
+/// Solves a method at once.
+pub type Solve =
+    fn(&'static Method, Fitting<'_>, &mut dyn Follow) -> Result<Box<dyn Dynamics>, FitError>;
+
+/// Makes ready to train a method by updates.
+pub type Train = fn(&'static Method, Fitting<'_>) -> Result<Box<dyn Trainer>, FitError>;
+
+/// Loads a system from the tensors of a model file.
+pub type Load = fn(&'static Method, &Tensors) -> Result<Box<dyn Dynamics>, LoadError>;
 
 /// What a fit is made of.
 #[derive(Debug, Clone, Copy)]

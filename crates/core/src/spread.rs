@@ -223,7 +223,7 @@ mod tests {
         let observation = model.architecture().observation;
         let rows = states.len() / observation.latent;
         let mut x = vec![0.0; rows * observation.dim_obs];
-        observation.observe_all(&model.parameters().1, states, &mut x);
+        observation.observe_all(model.parameters().1, states, &mut x);
         x
     }
 
@@ -278,7 +278,7 @@ mod tests {
             let generated = seen(&model, &states);
             let rows = Rows::new(&generated, n);
             let same = matched(&model, rows, slice::from_ref(&generated)).unwrap();
-            let error = largest_difference(&same.parameters().1, &model.parameters().1);
+            let error = largest_difference(same.parameters().1, model.parameters().1);
             assert!(error < ROUNDING, "{error}");
         }
     }
@@ -291,9 +291,9 @@ mod tests {
         for (factor, applied) in [(0.3, 1.0 / 3.0), (0.4, 0.4), (2.5, 2.5), (3.2, 3.0)] {
             let truth: Vec<f64> = generated.iter().map(|x| 7.0 - factor * x).collect();
             let stretched = matched(&model, Rows::new(&truth, 1), slice::from_ref(&generated));
-            let expected = model.parameters().1.into_iter().map(|b| applied * b);
+            let expected = model.parameters().1.iter().map(|b| applied * b);
             let expected: Vec<f64> = expected.collect();
-            let error = largest_difference(&stretched.unwrap().parameters().1, &expected);
+            let error = largest_difference(stretched.unwrap().parameters().1, &expected);
             assert!(error < 3.0 * ROUNDING, "{factor}: {error}");
         }
     }
@@ -426,7 +426,7 @@ mod tests {
         let there: Vec<f64> = here.iter().map(|x| x + 50.0).collect();
         let truth = Rows::new(&here, 2);
         let same = matched(&model, truth, &[here.clone(), there]).unwrap();
-        let error = largest_difference(&same.parameters().1, &model.parameters().1);
+        let error = largest_difference(same.parameters().1, model.parameters().1);
         assert!(error < ROUNDING, "{error}");
     }
 }

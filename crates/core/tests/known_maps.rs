@@ -146,7 +146,7 @@ fn a_shallow_map_with_two_2_cycles_and_a_4_cycle() {
             .iter()
             .any(|p| close(p, [-8.67442, -28.34298]))
     );
-    let moduli = four[0].multipliers.iter().map(|m| m.modulus());
+    let moduli = four[0].multipliers.iter().map(|m| m.norm());
     assert!(
         moduli
             .zip([2.0642, 1.1836])

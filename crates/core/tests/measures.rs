@@ -454,7 +454,7 @@ fn only_the_scores_that_are_asked_for_are_computed() {
     let all = judged(Which::Paper);
     assert!(all.value("d_stsp").is_some() && all.value("d_h").is_some());
     let of = |id: &str, from: &OrbitScores| OrbitScores {
-        scores: (from.scores.iter().cloned().filter(|(name, _)| *name == id)).collect(),
+        scores: (from.scores.iter().filter(|(name, _)| *name == id).cloned()).collect(),
         ..from.clone()
     };
     assert_eq!(judged(Which::StateSpace), of("d_stsp", &all));

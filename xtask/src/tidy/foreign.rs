@@ -93,8 +93,12 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "serde",
-        &["crates/attractor/src/study/"],
-        "stored documents as typed structs",
+        &[
+            "crates/core/src/",
+            "crates/attractor/src/",
+            "crates/cli/src/",
+        ],
+        "what is stored or printed as documents, as typed structs",
     ),
     adopt(
         "serde_json",

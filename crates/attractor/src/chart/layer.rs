@@ -116,9 +116,12 @@ const BEYOND: f64 = 10.0;
 
 impl Places<'_> {
     fn of(&self, (x, y): Point) -> Point {
-        let within = |place: f64| match place.is_nan() {
-            true => place,
-            false => place.clamp(-BEYOND, 1.0 + BEYOND),
+        let within = |place: f64| {
+            if place.is_nan() {
+                place
+            } else {
+                place.clamp(-BEYOND, 1.0 + BEYOND)
+            }
         };
         (
             self.frame.left + within(self.x.place(x)) * self.frame.width,

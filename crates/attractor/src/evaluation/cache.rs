@@ -81,9 +81,10 @@ fn folder_in(variable: &str) -> Option<PathBuf> {
 
 /// Our folder where this system keeps what can be computed again.
 fn system_folder() -> Option<PathBuf> {
-    let in_home = match cfg!(target_os = "macos") {
-        true => "Library/Caches",
-        false => ".cache",
+    let in_home = if cfg!(target_os = "macos") {
+        "Library/Caches"
+    } else {
+        ".cache"
     };
     let home = || folder_in("HOME").map(|home| home.join(in_home));
     let folder = folder_in("XDG_CACHE_HOME").or_else(|| folder_in("LOCALAPPDATA"));

@@ -64,13 +64,14 @@ fn simulation(
         ..SimulationRequest::new(system, truth.len())
     };
     let expected = Simulation::check(&request)?.first_row()?.dim_obs();
-    match expected == truth.dim() {
-        true => Ok(request),
-        false => Err(EvaluationError::SystemChannels {
+    if expected == truth.dim() {
+        Ok(request)
+    } else {
+        Err(EvaluationError::SystemChannels {
             system: system.to_string(),
             expected,
             found: truth.dim(),
-        }),
+        })
     }
 }
 

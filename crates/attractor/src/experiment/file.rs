@@ -143,9 +143,10 @@ fn data_source(value: &DeValue<'_>, at: usize) -> Result<DataSource, (Wrong, usi
         set_line(&mut source, key.get_ref(), value.get_ref())
             .map_err(|wrong| (wrong, key.span().start))?;
     }
-    match source.path.as_os_str().is_empty() {
-        true => Err(("[data] has no `path`".to_string().into(), at)),
-        false => Ok(source),
+    if source.path.as_os_str().is_empty() {
+        Err(("[data] has no `path`".to_string().into(), at))
+    } else {
+        Ok(source)
     }
 }
 

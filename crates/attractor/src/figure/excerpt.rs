@@ -113,9 +113,12 @@ impl Request {
 impl Excerpt {
     fn new(scaled: Series, reconstruction: &Reconstruction) -> Excerpt {
         let card = &reconstruction.card;
-        let label = |c: &attractor_core::series::Channel| match c.unit.is_empty() {
-            true => c.name.clone(),
-            false => format!("{} ({})", c.name, c.unit),
+        let label = |c: &attractor_core::series::Channel| {
+            if c.unit.is_empty() {
+                c.name.clone()
+            } else {
+                format!("{} ({})", c.name, c.unit)
+            }
         };
         Excerpt {
             truth: in_units_of_data(&scaled.trajectories()[0].x, reconstruction),

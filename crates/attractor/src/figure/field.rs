@@ -19,9 +19,10 @@ impl Meaning {
         let finite = values.iter().copied().filter(|v| v.is_finite());
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = finite.fold(ends, |(l, h), v| (l.min(v), h.max(v)));
-        match low < 0.0 && high > 0.0 {
-            true => Meaning::signed(label, high.max(-low)),
-            false => Meaning::amounts(label, low, high),
+        if low < 0.0 && high > 0.0 {
+            Meaning::signed(label, high.max(-low))
+        } else {
+            Meaning::amounts(label, low, high)
         }
     }
 

@@ -106,10 +106,7 @@ fn parse(text: &str) -> Result<Vec<Strength>, usize> {
         read().ok_or(i + 2)
     };
     let curve: Vec<Strength> = lines.enumerate().map(strength).collect::<Result<_, _>>()?;
-    match curve.is_empty() {
-        true => Err(2),
-        false => Ok(curve),
-    }
+    if curve.is_empty() { Err(2) } else { Ok(curve) }
 }
 
 /// The constant strength at which a score is least.

@@ -35,9 +35,10 @@ fn draw(request: &Request) -> Result<Figure, Error> {
         shown.clone()
     };
     let width = request.width_or(TWO_COLUMNS);
-    let page = match is_spatial {
-        true => with_state_space(&compared, &shown, width),
-        false => Page::stacked(width, ALONE, traces(&compared, &shown)),
+    let page = if is_spatial {
+        with_state_space(&compared, &shown, width)
+    } else {
+        Page::stacked(width, ALONE, traces(&compared, &shown))
     };
     let page = page.with_legend(legend(excerpt, &shown));
     let table = excerpt.table(&compared.all(), &drawn);

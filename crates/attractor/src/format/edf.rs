@@ -127,9 +127,10 @@ fn sampled(
     }
     let is_timed = options.dt.is_some() || table.layout.time.is_some();
     let series = table.finish(options)?;
-    match is_timed {
-        true => Ok(series),
-        false => clock.set(&series),
+    if is_timed {
+        Ok(series)
+    } else {
+        clock.set(&series)
     }
 }
 

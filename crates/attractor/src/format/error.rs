@@ -532,9 +532,10 @@ impl Fault {
 }
 
 fn extension(found: &str) -> String {
-    match found.is_empty() {
-        true => "a name without extension".to_string(),
-        false => format!("the extension `{found}`"),
+    if found.is_empty() {
+        "a name without extension".to_string()
+    } else {
+        format!("the extension `{found}`")
     }
 }
 

@@ -168,13 +168,12 @@ fn table(dataset: &Dataset, layout: Layout) -> Result<Array, Fault> {
     drop(bytes);
     let columns = columns as usize;
     let is_turned = layout == Layout::Columns && columns > 1;
-    let values = match is_turned {
-        false => values,
-        true => {
-            let rows = rows as usize;
-            let value = |i: usize| values[i % columns * rows + i / columns];
-            (0..values.len()).map(value).collect()
-        }
+    let values = if is_turned {
+        let rows = rows as usize;
+        let value = |i: usize| values[i % columns * rows + i / columns];
+        (0..values.len()).map(value).collect()
+    } else {
+        values
     };
     Ok(Array { values, columns })
 }

@@ -75,13 +75,12 @@ pub(super) fn table_of(columns: usize, options: &ReadOptions) -> Result<Table, F
 /// Adds the rows of an array to a table, as one trajectory unless a column says otherwise.
 pub(super) fn push(array: Array, name: &str, table: &mut Table) -> Result<(), Fault> {
     array.check_finite()?;
-    match table.layout.is_plain() {
-        true => {
-            let trajectory = table.trajectory(name);
-            table.fill(trajectory, array.values);
-            Ok(())
-        }
-        false => push_rows(&array, name, table),
+    if table.layout.is_plain() {
+        let trajectory = table.trajectory(name);
+        table.fill(trajectory, array.values);
+        Ok(())
+    } else {
+        push_rows(&array, name, table)
     }
 }
 

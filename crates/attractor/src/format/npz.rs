@@ -102,9 +102,10 @@ fn chosen(
 /// The names of the trajectories. Placeholders, which the table clears, where NumPy made up the names.
 fn names(entries: &[(usize, String)]) -> Vec<String> {
     let made_up = |(i, (_, name)): (usize, &(usize, String))| *name == unnamed(i);
-    match entries.iter().enumerate().all(made_up) {
-        true => (0..entries.len()).map(super::table::placeholder).collect(),
-        false => entries.iter().map(|(_, name)| name.clone()).collect(),
+    if entries.iter().enumerate().all(made_up) {
+        (0..entries.len()).map(super::table::placeholder).collect()
+    } else {
+        entries.iter().map(|(_, name)| name.clone()).collect()
     }
 }
 
@@ -157,9 +158,12 @@ fn write(series: &Series, out: &mut dyn Write) -> io::Result<()> {
 
 /// The names of the arrays: those of the trajectories, or NumPy's where they have none.
 fn array_names(series: &Series) -> Vec<String> {
-    let name = |(i, name): (usize, &String)| match name.is_empty() {
-        true => unnamed(i),
-        false => name.clone(),
+    let name = |(i, name): (usize, &String)| {
+        if name.is_empty() {
+            unnamed(i)
+        } else {
+            name.clone()
+        }
     };
     let all = series.trajectories().iter().map(|t| &t.name);
     all.enumerate().map(name).collect()
@@ -170,9 +174,10 @@ fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let (digits_left, digits_right) = (leading_digits(left), leading_digits(right));
-        let order = match digits_left.is_empty() || digits_right.is_empty() {
-            false => by_value(digits_left, digits_right),
-            true => left.chars().next().cmp(&right.chars().next()),
+        let order = if digits_left.is_empty() || digits_right.is_empty() {
+            left.chars().next().cmp(&right.chars().next())
+        } else {
+            by_value(digits_left, digits_right)
         };
         if order.is_ne() || left.is_empty() {
             // Names such as 01 and 1 differ all the same.

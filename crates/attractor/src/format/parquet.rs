@@ -121,16 +121,18 @@ fn check_type(column: &ColumnDescriptor, i: usize, slot: Slot) -> Result<(), Fau
         Type::BYTE_ARRAY => slot == Slot::Trajectory,
         Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY => false,
     };
-    match flat && fits {
-        true => Ok(()),
-        false => Err(Fault::ColumnType {
+    if flat && fits {
+        Ok(())
+    } else {
+        Err(Fault::ColumnType {
             column: i + 1,
             name: column.name().to_string(),
-            found: match flat {
-                true => column.physical_type().to_string(),
-                false => "a list".to_string(),
+            found: if flat {
+                column.physical_type().to_string()
+            } else {
+                "a list".to_string()
             },
-        }),
+        })
     }
 }
 

@@ -176,9 +176,10 @@ impl<'a> Claims<'a> {
             .filter(|&i| self.titles[i].role == Some(Role::Input))
             .collect();
         for i in titled {
-            match options.input.is_empty() {
-                true => self.give(i, Role::Input),
-                false => self.skipped[i] = true,
+            if options.input.is_empty() {
+                self.give(i, Role::Input)
+            } else {
+                self.skipped[i] = true
             }
         }
     }

@@ -65,21 +65,20 @@ pub(crate) fn cut(
     let parts = (0..series.trajectories().len()).map(|i| (i, rows(series, i, from, to)));
     let kept = parts.filter(|(_, rows)| !rows.is_empty());
     let kept: Vec<_> = kept.map(|(i, rows)| series.slice(i, rows)).collect();
-    match kept.is_empty() {
-        false => Ok(series.with(kept)?),
-        true => {
-            let all = 0..series.trajectories().len();
-            let last = |i| series.time_of(i, series.len_of(i) - 1);
-            Err(Fault::NothingSelected {
-                from,
-                to,
-                first: all
-                    .clone()
-                    .map(|i| series.time_of(i, 0))
-                    .fold(f64::MAX, f64::min),
-                last: all.map(last).fold(f64::MIN, f64::max),
-            })
-        }
+    if kept.is_empty() {
+        let all = 0..series.trajectories().len();
+        let last = |i| series.time_of(i, series.len_of(i) - 1);
+        Err(Fault::NothingSelected {
+            from,
+            to,
+            first: all
+                .clone()
+                .map(|i| series.time_of(i, 0))
+                .fold(f64::MAX, f64::min),
+            last: all.map(last).fold(f64::MIN, f64::max),
+        })
+    } else {
+        Ok(series.with(kept)?)
     }
 }
 
@@ -100,9 +99,10 @@ fn first_at(series: &Series, i: usize, time: f64) -> usize {
     let (mut low, mut high) = (0, series.len_of(i));
     while low < high {
         let middle = low + (high - low) / 2;
-        match series.time_of(i, middle) < time - slack {
-            true => low = middle + 1,
-            false => high = middle,
+        if series.time_of(i, middle) < time - slack {
+            low = middle + 1
+        } else {
+            high = middle
         }
     }
     low

@@ -277,9 +277,12 @@ fn cell_fault(value: Option<f64>, cell: &[u8], i: usize, line: u64, table: &Tabl
 
 /// At most 40 characters in one line, for messages.
 fn shorten(text: &str) -> String {
-    let visible = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
+    let visible = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
     };
     let more = if text.chars().count() > 40 { "…" } else { "" };
     let shown: String = text.chars().take(40).map(visible).collect();

@@ -7,9 +7,10 @@ use std::collections::HashSet;
 pub(super) fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
     let (mut taken, mut all) = (HashSet::new(), Vec::new());
     for (number, name) in (1..).zip(names) {
-        let name = match name.is_empty() {
-            true => format!("x{number}"),
-            false => name,
+        let name = if name.is_empty() {
+            format!("x{number}")
+        } else {
+            name
         };
         let numbered = (number..).map(|number| format!("{name} ({number})"));
         let mut choice = [name.clone()].into_iter().chain(numbered);

@@ -70,13 +70,14 @@ impl Room {
     /// Refuses what there is no room for.
     pub(super) fn check(&self, bytes: u64) -> Result<(), Fault> {
         let (claimed, limit) = (self.taken.saturating_add(bytes), limit(self.size));
-        match claimed > limit {
-            true => Err(Fault::Unfolds {
+        if claimed > limit {
+            Err(Fault::Unfolds {
                 claimed,
                 size: self.size,
                 limit,
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 }

@@ -79,9 +79,10 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     let table = filled(&header, samples, layout)?;
     let is_timed = options.dt.is_some() || table.layout.time.is_some();
     let series = table.finish(options)?;
-    match is_timed {
-        true => Ok(series),
-        false => in_seconds(&series, header.rate),
+    if is_timed {
+        Ok(series)
+    } else {
+        in_seconds(&series, header.rate)
     }
 }
 
@@ -136,14 +137,15 @@ fn of_files(header: &Header, layout: &Layout, path: &Path) -> Result<Vec<Option<
 /// A file in the folder of the header; its name must not lead elsewhere.
 fn beside(path: &Path, name: &str) -> Result<PathBuf, Fault> {
     let plain = Path::new(name).file_name().is_some_and(|file| file == name);
-    match plain && !name.contains(['/', '\\']) {
-        true => Ok(path.with_file_name(name)),
-        false => Err(Fault::Field {
+    if plain && !name.contains(['/', '\\']) {
+        Ok(path.with_file_name(name))
+    } else {
+        Err(Fault::Field {
             field: "signal file",
             signal: None,
             expected: "the name of a file beside the header".to_string(),
             found: name.to_string(),
-        }),
+        })
     }
 }
 

@@ -80,7 +80,7 @@ fn cycles(found: &Found, anatomy: &Anatomy, reconstruction: &Reconstruction) -> 
         let largest = cycle
             .multipliers
             .iter()
-            .map(|m| m.modulus())
+            .map(|m| m.norm())
             .fold(0.0, f64::max);
         json!({
             "points": cycle.points.iter().map(observed).collect::<Vec<_>>(),

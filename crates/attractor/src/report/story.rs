@@ -121,9 +121,10 @@ fn score(measure: &Value) -> Option<String> {
     let value = figure(measure["value"].as_f64()?);
     let level = |key: &str| Some(format!("{key} {}", figure(measure[key].as_f64()?)));
     let levels: Vec<String> = ["floor", "chance"].into_iter().filter_map(level).collect();
-    Some(match levels.is_empty() {
-        true => format!("{name} {value}"),
-        false => format!("{name} {value} ({})", levels.join(", ")),
+    Some(if levels.is_empty() {
+        format!("{name} {value}")
+    } else {
+        format!("{name} {value} ({})", levels.join(", "))
     })
 }
 
@@ -177,9 +178,10 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
         _ => "the orbit is at the border of chaos, or too short to tell",
     };
     // An orbit that has come to rest has no scatter to speak of.
-    let error = match error > 1e-4 * largest.abs() {
-        true => format!(" ± {}", figure(error)),
-        false => String::new(),
+    let error = if error > 1e-4 * largest.abs() {
+        format!(" ± {}", figure(error))
+    } else {
+        String::new()
     };
     Some(format!(
         "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.",

@@ -38,9 +38,10 @@ impl Cell {
 /// All cells of a study.
 pub(super) fn cells(file: &StudyFile, path: &Path) -> Result<Vec<Cell>, Error> {
     let alone = [Entry::default()];
-    let entries = match file.list.is_empty() {
-        true => &alone[..],
-        false => &file.list,
+    let entries = if file.list.is_empty() {
+        &alone[..]
+    } else {
+        &file.list
     };
     refuse_too_many(file, entries.len(), path)?;
     let mut cells: Vec<Cell> = Vec::new();
@@ -161,9 +162,10 @@ const READABLE: usize = 80;
 
 /// A name for a folder: all parts if they fit, else their beginning and a fingerprint of them.
 fn folder(parts: Vec<String>) -> String {
-    let whole = match parts.is_empty() {
-        true => "base".to_string(),
-        false => parts.join(","),
+    let whole = if parts.is_empty() {
+        "base".to_string()
+    } else {
+        parts.join(",")
     };
     if whole.len() <= LONGEST {
         return whole;

@@ -295,9 +295,10 @@ fn not_in(folders: &[PathBuf]) -> String {
         .iter()
         .filter(|folder| !folder.as_os_str().is_empty());
     let folders: Vec<String> = folders.map(|f| f.display().to_string()).collect();
-    match folders.is_empty() {
-        true => String::new(),
-        false => format!(" in {}", folders.join(" or ")),
+    if folders.is_empty() {
+        String::new()
+    } else {
+        format!(" in {}", folders.join(" or "))
     }
 }
 

@@ -147,9 +147,10 @@ impl Reader<'_> {
         if !sourced {
             return Err((Mistake::NoTrain, 0));
         }
-        match seeded {
-            true => Ok(study),
-            false => Err((Mistake::SeedsMissing, 0)),
+        if seeded {
+            Ok(study)
+        } else {
+            Err((Mistake::SeedsMissing, 0))
         }
     }
 
@@ -188,9 +189,10 @@ impl Reader<'_> {
                 line: line(self.text, at),
             });
         }
-        match grid.is_empty() {
-            true => Err((Mistake::EmptyGrid, at)),
-            false => Ok(grid),
+        if grid.is_empty() {
+            Err((Mistake::EmptyGrid, at))
+        } else {
+            Ok(grid)
         }
     }
 
@@ -203,9 +205,10 @@ impl Reader<'_> {
             self.entry(inner("list", value, at)?, at)
         };
         let list: Vec<Entry> = array.iter().map(entry).collect::<Result<_, At>>()?;
-        match list.is_empty() {
-            true => Err((Mistake::EmptyList, at)),
-            false => Ok(list),
+        if list.is_empty() {
+            Err((Mistake::EmptyList, at))
+        } else {
+            Ok(list)
         }
     }
 
@@ -271,9 +274,10 @@ fn text(key: &str, value: &Value<'_>, at: usize) -> Result<String, At> {
 /// A name, which tables show in one line.
 fn name(value: &Value<'_>, at: usize) -> Result<String, At> {
     let name = text("name", value, at)?;
-    match name.chars().any(char::is_control) {
-        true => Err((Mistake::Name, at)),
-        false => Ok(name),
+    if name.chars().any(char::is_control) {
+        Err((Mistake::Name, at))
+    } else {
+        Ok(name)
     }
 }
 
@@ -369,8 +373,9 @@ fn data(table: &DeTable<'_>, at: usize) -> Result<(DataSource, Option<String>), 
             }
         }
     }
-    match source.path.as_os_str().is_empty() {
-        true => Err((Mistake::NoTrain, at)),
-        false => Ok((source, test)),
+    if source.path.as_os_str().is_empty() {
+        Err((Mistake::NoTrain, at))
+    } else {
+        Ok((source, test))
     }
 }

@@ -98,17 +98,21 @@ impl Record {
         let had_test = self.data[0] != self.data[1];
         let has_test = asked.data[0] != asked.data[1];
         let is_other = self.data[1] != asked.data[1] && self.data[0] == asked.data[0];
-        let by = |test: bool| match test {
-            true => "test data".to_string(),
-            false => "the training data".to_string(),
+        let by = |test: bool| {
+            if test {
+                "test data".to_string()
+            } else {
+                "the training data".to_string()
+            }
         };
-        match is_other && had_test != has_test && has_test == study.test.is_some() {
-            false => Ok(()),
-            true => Err(StudyError::OtherEvaluation {
+        if is_other && had_test != has_test && has_test == study.test.is_some() {
+            Err(StudyError::OtherEvaluation {
                 found: by(had_test),
                 asked: by(has_test),
                 path: folder.to_path_buf(),
-            }),
+            })
+        } else {
+            Ok(())
         }
     }
 

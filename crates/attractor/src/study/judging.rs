@@ -87,9 +87,10 @@ impl Judging {
             set: file.system_set.clone(),
             lyapunov: text("lyapunov").map(|_| settings.real("lyapunov")),
             other_starts: settings.integer("starts") - 1,
-            levels: match settings.flag("floors") {
-                true => Levels::Shown,
-                false => Levels::LeftOut,
+            levels: if settings.flag("floors") {
+                Levels::Shown
+            } else {
+                Levels::LeftOut
             },
         };
         Ok(Judging {

@@ -151,11 +151,12 @@ impl Scored {
 
     /// Refuses scores of another seed than that of the folder that they are in.
     pub(crate) fn refuse_other_seed(&self, seed: u64, study: &Path) -> Result<(), StudyError> {
-        match self.seed == seed {
-            true => Ok(()),
-            false => Err(StudyError::Edited {
+        if self.seed == seed {
+            Ok(())
+        } else {
+            Err(StudyError::Edited {
                 path: study.join(&self.folder).join(SCORES),
-            }),
+            })
         }
     }
 

@@ -23,9 +23,10 @@ impl Figure {
             size => digits - 1 - size.log10().floor() as i32,
         };
         let spreads = mad.is_finite() && mad > 0.0;
-        let decimals = match spreads {
-            true => places(mad, 2).max(places(median, 2)),
-            false => places(median, 4),
+        let decimals = if spreads {
+            places(mad, 2).max(places(median, 2))
+        } else {
+            places(median, 4)
         };
         let decimals = decimals.clamp(0, 8) as usize;
         Figure {

@@ -84,9 +84,10 @@ pub(super) fn varied(runs: &[Scored]) -> Vec<Key> {
             .filter(|name| differing.contains(name))
             .map(Key::Setting),
     );
-    match keys.is_empty() {
-        true => vec![Key::Study],
-        false => keys,
+    if keys.is_empty() {
+        vec![Key::Study]
+    } else {
+        keys
     }
 }
 

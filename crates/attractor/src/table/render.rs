@@ -198,9 +198,12 @@ fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn csv_cells(table: &Table, group: &Group) -> Vec<String> {
-    let span = |(low, high): (usize, usize)| match low == high {
-        true => low.to_string(),
-        false => format!("{low}–{high}"),
+    let span = |(low, high): (usize, usize)| {
+        if low == high {
+            low.to_string()
+        } else {
+            format!("{low}–{high}")
+        }
     };
     let mut cells = group.values.clone();
     cells.extend([group.runs, group.diverged, group.dropped()].map(|n| n.to_string()));

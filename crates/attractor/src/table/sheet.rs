@@ -56,9 +56,10 @@ fn words(text: impl Into<String>) -> Cell {
 }
 
 fn span((low, high): (usize, usize)) -> Cell {
-    match low == high {
-        true => words(low.to_string()),
-        false => words(format!("{low}–{high}")),
+    if low == high {
+        words(low.to_string())
+    } else {
+        words(format!("{low}–{high}"))
     }
 }
 

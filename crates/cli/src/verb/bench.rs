@@ -130,9 +130,10 @@ fn answer_lines(
         let blocks = scope.spawn(move || {
             let mut pace = move |taken: Option<f64>| {
                 let heard = taken.is_none_or(|seconds| tell.send(seconds).is_ok());
-                match heard && asked.recv().is_ok() {
-                    true => Control::Continue,
-                    false => Control::Stop,
+                if heard && asked.recv().is_ok() {
+                    Control::Continue
+                } else {
+                    Control::Stop
                 }
             };
             paced(workload, measuring, data, &mut pace)

@@ -229,9 +229,10 @@ impl Demo {
 
     fn inspect(&self, series: &Series, out: &mut dyn Write) -> Result<(), Error> {
         let inspection = inspect::inspect(series, Options::default());
-        match self.json {
-            true => Ok(()),
-            false => inspect_verb::write_short(&inspection, out),
+        if self.json {
+            Ok(())
+        } else {
+            inspect_verb::write_short(&inspection, out)
         }
     }
 

@@ -75,9 +75,10 @@ impl Embed {
         let embedded = embedding::embed(&series, &request, &mut teller())?;
         let lost = format::losses(&self.states, &embedded.series)?;
         format::write(&self.states, &embedded.series)?;
-        match self.json {
-            true => crate::json::write(&embedded.document(), out)?,
-            false => text::write(&embedded, out)?,
+        if self.json {
+            crate::json::write(&embedded.document(), out)?
+        } else {
+            text::write(&embedded, out)?
         }
         out.flush()?;
         self.tell(&embedded, &lost)

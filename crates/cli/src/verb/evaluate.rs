@@ -95,9 +95,10 @@ impl Evaluate {
             set: self.set.clone(),
             lyapunov: self.lyapunov,
             other_starts: self.starts - 1,
-            levels: match self.no_floors {
-                true => Levels::LeftOut,
-                false => Levels::Shown,
+            levels: if self.no_floors {
+                Levels::LeftOut
+            } else {
+                Levels::Shown
             },
         })
     }

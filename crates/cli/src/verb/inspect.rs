@@ -99,9 +99,10 @@ pub(super) fn write_short(inspection: &Inspection, out: &mut dyn Write) -> Resul
 
 fn exit_code(inspection: &Inspection) -> ExitCode {
     let problem = |f: &attractor::inspect::Finding| f.severity == Severity::Problem;
-    match inspection.findings.iter().any(problem) {
-        true => ExitCode::from(PROBLEM),
-        false => ExitCode::SUCCESS,
+    if inspection.findings.iter().any(problem) {
+        ExitCode::from(PROBLEM)
+    } else {
+        ExitCode::SUCCESS
     }
 }
 

@@ -42,9 +42,10 @@ pub(crate) struct Lyapunov {
 impl Lyapunov {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let is_recording = find(&self.subject).is_none() && looks_like_file(&self.subject);
-        let idle = match is_recording {
-            true => self.system.given().map(|flag| (flag, "a recording")),
-            false => self.recording.given().map(|flag| (flag, "a known system")),
+        let idle = if is_recording {
+            self.system.given().map(|flag| (flag, "a recording"))
+        } else {
+            self.recording.given().map(|flag| (flag, "a known system"))
         };
         if let Some((flag, what)) = idle {
             return Err(EmbeddingError::Flag { flag, what }.into());

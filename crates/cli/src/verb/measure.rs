@@ -70,9 +70,10 @@ impl Measure {
             options: Options::new(&Settings::resolve(SETTINGS, given)?),
             system: self.system.clone(),
             set: self.set.clone(),
-            levels: match self.no_floors {
-                true => Levels::LeftOut,
-                false => Levels::Shown,
+            levels: if self.no_floors {
+                Levels::LeftOut
+            } else {
+                Levels::Shown
             },
             ..Request::default()
         })

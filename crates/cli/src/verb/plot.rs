@@ -92,9 +92,10 @@ impl Plot {
         let idle = self.idle(kind);
         let idle = idle.map(|flag| format!("{flag} has no effect on {}", kind.id));
         let all: Vec<String> = idle.chain(figure.notes.iter().cloned()).collect();
-        match self.json {
-            true => writeln!(out, "{:#}", document(kind, &figure, &files, &all))?,
-            false => write_numbers(&figure, out)?,
+        if self.json {
+            writeln!(out, "{:#}", document(kind, &figure, &files, &all))?
+        } else {
+            write_numbers(&figure, out)?
         }
         out.flush()?;
         let mut notes = notes();
@@ -108,13 +109,14 @@ impl Plot {
     }
 
     fn list(&self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        match self.json {
-            true => writeln!(
+        if self.json {
+            writeln!(
                 out,
                 "{:#}",
                 json!(KINDS.iter().map(entry).collect::<Vec<_>>())
-            )?,
-            false => write_kinds(out)?,
+            )?
+        } else {
+            write_kinds(out)?
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -157,9 +159,10 @@ impl Plot {
             width: self.width,
             steps: self.steps,
             channels: self.show.clone(),
-            units: match self.z_score {
-                true => Units::ZScores,
-                false => Units::Data,
+            units: if self.z_score {
+                Units::ZScores
+            } else {
+                Units::Data
             },
             ahead: self.ahead.unwrap_or(AHEAD),
             exponent: recording_exponent::Request {

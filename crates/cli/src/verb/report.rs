@@ -75,9 +75,12 @@ impl Report {
     }
 
     fn out(&self) -> PathBuf {
-        let beside = || match self.model.is_dir() {
-            true => self.model.join(FILE),
-            false => PathBuf::from(FILE),
+        let beside = || {
+            if self.model.is_dir() {
+                self.model.join(FILE)
+            } else {
+                PathBuf::from(FILE)
+            }
         };
         self.out.clone().unwrap_or_else(beside)
     }

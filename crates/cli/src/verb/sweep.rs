@@ -67,9 +67,10 @@ impl Sweep {
         if !self.quiet {
             tell_intervals(&sweep, &mut notes())?;
         }
-        let view = match self.quiet {
-            true => View::silent(sweep.jobs()),
-            false => View::shown(sweep.jobs()),
+        let view = if self.quiet {
+            View::silent(sweep.jobs())
+        } else {
+            View::shown(sweep.jobs())
         };
         let ended = sweep.run(threads(self.workers), &view)?;
         view.finish();

@@ -89,9 +89,10 @@ impl Table {
             writeln!(notes(), "{note}")?;
         }
         tell_numerics(&runs, &mut notes())?;
-        match self.json {
-            true => crate::json::write(&table.document(), out)?,
-            false => table.write(self.format.format(), out)?,
+        if self.json {
+            crate::json::write(&table.document(), out)?
+        } else {
+            table.write(self.format.format(), out)?
         }
         Ok(ExitCode::SUCCESS)
     }

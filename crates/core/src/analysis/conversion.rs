@@ -138,21 +138,26 @@ pub fn convert(
     let map = (from.build)(dims);
     let form = map.piecewise(theta);
     let form = form.ok_or(ConversionError::Smooth { from: from_id })?;
-    let dendrites = || match from_id == dendritic_models::PLAIN.entry.id {
-        true => Ok(Dendrites::of(map.as_ref(), theta)),
-        false => to_dendritic(&form),
+    let dendrites = || {
+        if from_id == dendritic_models::PLAIN.entry.id {
+            Ok(Dendrites::of(map.as_ref(), theta))
+        } else {
+            to_dendritic(&form)
+        }
     };
     if to_id == shallow::PLAIN.entry.id {
         Ok(to_shallow(form, dims.inputs))
     } else if to_id == shallow::CLIPPED.entry.id {
-        match from_id == dendritic_models::CLIPPED.entry.id {
-            true => Ok(Dendrites::of(map.as_ref(), theta).to_shallow()),
-            false => Err(ConversionError::NotClipped { from: from_id }),
+        if from_id == dendritic_models::CLIPPED.entry.id {
+            Ok(Dendrites::of(map.as_ref(), theta).to_shallow())
+        } else {
+            Err(ConversionError::NotClipped { from: from_id })
         }
     } else if to_id == dendritic_models::CLIPPED.entry.id {
-        match from_id == shallow::CLIPPED.entry.id {
-            true => Ok(to_clipped_dendritic(map.as_ref(), theta)?.to_dendritic()),
-            false => Err(ConversionError::NotClipped { from: from_id }),
+        if from_id == shallow::CLIPPED.entry.id {
+            Ok(to_clipped_dendritic(map.as_ref(), theta)?.to_dendritic())
+        } else {
+            Err(ConversionError::NotClipped { from: from_id })
         }
     } else if to_id == dendritic_models::PLAIN.entry.id {
         Ok(dendrites()?.to_dendritic())

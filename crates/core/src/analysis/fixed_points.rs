@@ -94,9 +94,10 @@ impl<'a> Cells<'a> {
         let mut cells = Vec::new();
         let flow = self.visit(&mut |cell| {
             cells.push(cell.clone());
-            match cells.len() as f64 > most {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if cells.len() as f64 > most {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         });
         flow.is_continue().then_some(cells)
@@ -122,9 +123,10 @@ pub fn enumerate_fixed_points(map: &PiecewiseLinear, expired: Expired<'_>) -> Fo
                 degenerate += 1;
             }
         }
-        match tried.is_multiple_of(256) && expired() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if tried.is_multiple_of(256) && expired() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     });
     Found {

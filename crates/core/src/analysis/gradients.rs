@@ -52,9 +52,10 @@ pub fn product_norms(map: &dyn Map, theta: &[f64], teacher: &Teacher<'_>, alpha:
         map.jacobian(theta, &z, &mut jac);
         map.step(theta, &z, &teacher.s[t * k..][..k], &mut next);
         linalg::multiply(&jac, &product, (m, m, m), &mut pushed);
-        let norm = match pushed.iter().all(|v| v.is_finite()) {
-            true => linalg::singular_values(&pushed, m, m)[0],
-            false => f64::NAN,
+        let norm = if pushed.iter().all(|v| v.is_finite()) {
+            linalg::singular_values(&pushed, m, m)[0]
+        } else {
+            f64::NAN
         };
         log += norm.ln();
         norms.push(log);
@@ -153,9 +154,10 @@ impl Ratio {
         let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
         let difference = norm(&mut self.ab.iter().zip(&self.ba).map(|(x, y)| x - y));
         let scale = norm(&mut a.iter().copied()) * norm(&mut b.iter().copied());
-        match scale > 0.0 {
-            true => difference / (2f64.sqrt() * scale),
-            false => 0.0,
+        if scale > 0.0 {
+            difference / (2f64.sqrt() * scale)
+        } else {
+            0.0
         }
     }
 }

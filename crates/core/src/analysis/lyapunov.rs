@@ -339,9 +339,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn finite(x: &[f64], time: f64) -> Result<(), IntegrateError> {
-    match x.iter().all(|x| x.is_finite()) {
-        true => Ok(()),
-        false => Err(IntegrateError::Diverged { time }),
+    if x.iter().all(|x| x.is_finite()) {
+        Ok(())
+    } else {
+        Err(IntegrateError::Diverged { time })
     }
 }
 

@@ -39,7 +39,7 @@ const MARGIN: f64 = 1e-6;
 impl Kind {
     /// The kind of these multipliers.
     pub fn of(multipliers: &[Complex]) -> Kind {
-        let moduli = || multipliers.iter().map(|m| m.modulus());
+        let moduli = || multipliers.iter().map(|m| m.norm());
         if moduli().any(|m| (m - 1.0).abs() < MARGIN || m.is_nan()) {
             Kind::Marginal
         } else if moduli().all(|m| m < 1.0) {
@@ -68,7 +68,7 @@ impl Leading {
     pub fn of(multipliers: &[Complex]) -> Leading {
         match multipliers.first() {
             // A real pair that has just met is complex by the root of rounding.
-            Some(m) if m.im.abs() > 1e-7 * m.modulus() => Leading::Spiral,
+            Some(m) if m.im.abs() > 1e-7 * m.norm() => Leading::Spiral,
             Some(m) if m.re < 0.0 => Leading::Flip,
             _ => Leading::Monotone,
         }

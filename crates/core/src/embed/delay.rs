@@ -19,9 +19,10 @@ pub enum DelayRule {
 /// What decides on the delay of a channel of at least two rows.
 pub fn delay_rule(columns: &Columns, channel: usize) -> DelayRule {
     let x = Rows::new(columns.channel(channel), 1);
-    match autocorrelation(x, 1)[0][1] < (-1.0f64).exp() {
-        true => DelayRule::Uncorrelated,
-        false => DelayRule::FirstMinimum,
+    if autocorrelation(x, 1)[0][1] < (-1.0f64).exp() {
+        DelayRule::Uncorrelated
+    } else {
+        DelayRule::FirstMinimum
     }
 }
 

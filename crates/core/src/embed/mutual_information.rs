@@ -75,9 +75,10 @@ fn is_even(sorted: &[f64]) -> bool {
     let chi: f64 = (1..=parts)
         .map(|part| {
             let end = low + (high - low) * part as f64 / parts as f64;
-            let below = match part == parts {
-                true => sorted.len(),
-                false => sorted.partition_point(|&v| v < end),
+            let below = if part == parts {
+                sorted.len()
+            } else {
+                sorted.partition_point(|&v| v < end)
             };
             let count = (below - std::mem::replace(&mut before, below)) as f64;
             (count - expected).powi(2) / expected

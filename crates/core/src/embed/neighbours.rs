@@ -184,9 +184,10 @@ impl Search<'_> {
             } => (axis as usize, right as usize, left_end, right_start),
         };
         let value = query.point[axis];
-        let (near, far, gap) = match value - left_end < right_start - value {
-            true => (node + 1, right, right_start - value),
-            false => (right, node + 1, value - left_end),
+        let (near, far, gap) = if value - left_end < right_start - value {
+            (node + 1, right, right_start - value)
+        } else {
+            (right, node + 1, value - left_end)
         };
         self.visit::<R>(near, bound, query);
         let before = self.offsets[axis];

@@ -208,9 +208,12 @@ impl Round<'_> {
             .iter()
             .flat_map(|curve| curve.candidates.iter().copied());
         let best = candidates
-            .reduce(|best, next| match next.decrease < best.decrease {
-                true => next,
-                false => best,
+            .reduce(|best, next| {
+                if next.decrease < best.decrease {
+                    next
+                } else {
+                    best
+                }
             })
             .expect("every curve has a largest value");
         Ok(Cycle {
@@ -256,9 +259,10 @@ impl Round<'_> {
             .fold(self.plan.max_delay, usize::max);
         let needed = reach + self.plan.max_delay + 2 * self.plan.theiler + FEWEST;
         let found = self.columns.len();
-        match found < needed {
-            true => Err(EmbedError::TooShort { needed, found }),
-            false => Ok(()),
+        if found < needed {
+            Err(EmbedError::TooShort { needed, found })
+        } else {
+            Ok(())
         }
     }
 }

@@ -225,7 +225,7 @@ impl<'a> Jacobians<'a> {
             mean.iter_mut().zip(log?).for_each(|(m, l)| *m += l);
         }
         let scale = 1.0 / self.len();
-        mean.iter_mut().for_each(|m| *m = *m * scale);
+        mean.iter_mut().for_each(|m| *m *= scale);
         Some(function::spectral_norm(
             &function::exponential(&mean, dim),
             dim,

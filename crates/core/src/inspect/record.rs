@@ -231,9 +231,10 @@ fn summarise(
     sorted: &[f64],
     correlator: &mut Correlator,
 ) -> ChannelSummary {
-    let (mean, sd) = match sorted.is_empty() {
-        true => (f64::NAN, f64::NAN),
-        false => mean_and_sd(column.iter().copied()),
+    let (mean, sd) = if sorted.is_empty() {
+        (f64::NAN, f64::NAN)
+    } else {
+        mean_and_sd(column.iter().copied())
     };
     let (min, max) = (
         sorted.first().copied().unwrap_or(f64::NAN),

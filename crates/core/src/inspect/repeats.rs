@@ -34,9 +34,10 @@ pub(super) fn row_hashes<'a>(rows: impl Iterator<Item = &'a [f64]>) -> Vec<u64> 
 
 fn bits(v: f64) -> u64 {
     let v = v as f32;
-    match v.is_nan() {
-        true => u64::MAX,
-        false => u64::from((v + 0.0).to_bits()),
+    if v.is_nan() {
+        u64::MAX
+    } else {
+        u64::from((v + 0.0).to_bits())
     }
 }
 

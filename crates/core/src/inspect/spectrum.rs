@@ -85,14 +85,14 @@ impl Correlator {
         let sums = self.lagged_sums(&centred);
         let mask: Vec<f64> = column.iter().map(|v| f64::from(!v.is_nan())).collect();
         let complete = mask.iter().all(|&m| m == 1.0);
-        let pairs = match complete {
-            true => self.complete_pairs.clone(),
+        let pairs = if complete {
+            self.complete_pairs.clone()
+        } else {
             // Counts are whole numbers; the transform returns them within rounding.
-            false => self
-                .lagged_sums(&mask)
+            self.lagged_sums(&mask)
                 .into_iter()
                 .map(f64::round)
-                .collect(),
+                .collect()
         };
         let variance = sums[0] / pairs[0];
         let r = sums.iter().zip(&pairs).map(|(s, n)| s / n / variance);
@@ -182,9 +182,10 @@ impl Correlator {
 
 /// Parzen's lag window: 1 − 6u² + 6u³ up to ½, then 2(1 − u)³.
 fn parzen(u: f64) -> f64 {
-    match u <= 0.5 {
-        true => 1.0 - 6.0 * u * u * (1.0 - u),
-        false => 2.0 * (1.0 - u).powi(3),
+    if u <= 0.5 {
+        1.0 - 6.0 * u * u * (1.0 - u)
+    } else {
+        2.0 * (1.0 - u).powi(3)
     }
 }
 

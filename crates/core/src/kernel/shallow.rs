@@ -263,9 +263,10 @@ impl<U: Unit> Kernel for Shallow<U> {
         Shallow {
             dims,
             linear: Linear::new(dims, layout, "h1"),
-            layer: match U::IS_MOSTLY_SHUT {
-                true => Layer::new::<P>(dims.latent, dims.hidden).with_unit_rows(),
-                false => Layer::new::<P>(dims.latent, dims.hidden),
+            layer: if U::IS_MOSTLY_SHUT {
+                Layer::new::<P>(dims.latent, dims.hidden).with_unit_rows()
+            } else {
+                Layer::new::<P>(dims.latent, dims.hidden)
             },
             w1: layout.range("W1"),
             w2: layout.range("W2"),

@@ -1,135 +1,34 @@
-//! Complex numbers in f64, and the few operations on square complex matrices (row-major) that the logarithm and the
-//! exponential of a matrix need.
+//! The few operations on complex numbers and square complex matrices (row-major) that the logarithm and the exponential of a
+//! matrix need, and that keep more digits than the usual formulas.
 
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+pub use crate::fft::Complex64 as Complex;
 
-/// A complex number.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Complex {
-    /// Real part.
-    pub re: f64,
-    /// Imaginary part.
-    pub im: f64,
-}
-
-impl Complex {
-    /// 0.
-    pub const ZERO: Complex = Complex::new(0.0, 0.0);
-    /// 1.
-    pub const ONE: Complex = Complex::new(1.0, 0.0);
-
-    /// re + i·im.
-    pub const fn new(re: f64, im: f64) -> Complex {
-        Complex { re, im }
-    }
-
-    /// |z|.
-    pub fn modulus(self) -> f64 {
-        self.re.hypot(self.im)
-    }
-
-    /// The complex conjugate.
-    pub fn conjugate(self) -> Complex {
-        Complex::new(self.re, -self.im)
-    }
-
-    /// The principal logarithm, imaginary part in (−π, π].
-    pub fn ln(self) -> Complex {
-        Complex::new(self.modulus().ln(), self.im.atan2(self.re))
-    }
-
-    /// The principal square root, real part not negative. Without |z| − |re|, which cancels.
-    pub fn sqrt(self) -> Complex {
-        let larger = f64::midpoint(self.modulus(), self.re.abs()).sqrt();
-        if larger == 0.0 {
-            return Complex::ZERO;
-        }
-        let other = self.im.abs() / (2.0 * larger);
-        let (re, im) = if self.re >= 0.0 {
-            (larger, other)
-        } else {
-            (other, larger)
-        };
-        Complex::new(re, im.copysign(self.im))
+/// z/w, by the larger part first, as Smith (1962): squares of parts would overflow too early.
+pub fn divide(z: Complex, by: Complex) -> Complex {
+    if by.re.abs() >= by.im.abs() {
+        let ratio = by.im / by.re;
+        let scale = by.re + by.im * ratio;
+        Complex::new((z.re + z.im * ratio) / scale, (z.im - z.re * ratio) / scale)
+    } else {
+        let ratio = by.re / by.im;
+        let scale = by.re * ratio + by.im;
+        Complex::new((z.re * ratio + z.im) / scale, (z.im * ratio - z.re) / scale)
     }
 }
 
-impl From<f64> for Complex {
-    fn from(re: f64) -> Complex {
-        Complex::new(re, 0.0)
+/// The principal square root, real part not negative. Without |z| − |re|, which cancels.
+pub fn root(z: Complex) -> Complex {
+    let larger = f64::midpoint(z.norm(), z.re.abs()).sqrt();
+    if larger == 0.0 {
+        return Complex::ZERO;
     }
-}
-
-impl Add for Complex {
-    type Output = Complex;
-    fn add(self, other: Complex) -> Complex {
-        Complex::new(self.re + other.re, self.im + other.im)
-    }
-}
-
-impl Sub for Complex {
-    type Output = Complex;
-    fn sub(self, other: Complex) -> Complex {
-        Complex::new(self.re - other.re, self.im - other.im)
-    }
-}
-
-impl Neg for Complex {
-    type Output = Complex;
-    fn neg(self) -> Complex {
-        Complex::new(-self.re, -self.im)
-    }
-}
-
-impl Mul for Complex {
-    type Output = Complex;
-    fn mul(self, other: Complex) -> Complex {
-        Complex::new(
-            self.re * other.re - self.im * other.im,
-            self.re * other.im + self.im * other.re,
-        )
-    }
-}
-
-impl Mul<f64> for Complex {
-    type Output = Complex;
-    fn mul(self, scale: f64) -> Complex {
-        Complex::new(self.re * scale, self.im * scale)
-    }
-}
-
-impl Div for Complex {
-    type Output = Complex;
-    /// Divides by the larger part first, as Smith (1962): squares of parts would overflow too early.
-    fn div(self, by: Complex) -> Complex {
-        if by.re.abs() >= by.im.abs() {
-            let ratio = by.im / by.re;
-            let scale = by.re + by.im * ratio;
-            Complex::new(
-                (self.re + self.im * ratio) / scale,
-                (self.im - self.re * ratio) / scale,
-            )
-        } else {
-            let ratio = by.re / by.im;
-            let scale = by.re * ratio + by.im;
-            Complex::new(
-                (self.re * ratio + self.im) / scale,
-                (self.im * ratio - self.re) / scale,
-            )
-        }
-    }
-}
-
-impl AddAssign for Complex {
-    fn add_assign(&mut self, other: Complex) {
-        *self = *self + other;
-    }
-}
-
-impl SubAssign for Complex {
-    fn sub_assign(&mut self, other: Complex) {
-        *self = *self - other;
-    }
+    let other = z.im.abs() / (2.0 * larger);
+    let (re, im) = if z.re >= 0.0 {
+        (larger, other)
+    } else {
+        (other, larger)
+    };
+    Complex::new(re, im.copysign(z.im))
 }
 
 /// C = A B for n × n matrices.
@@ -156,7 +55,7 @@ pub fn identity(n: usize) -> Vec<Complex> {
 pub fn row_norm(a: &[Complex], n: usize) -> f64 {
     let rows = a
         .chunks_exact(n)
-        .map(|row| row.iter().map(|v| v.modulus()).sum());
+        .map(|row| row.iter().map(|v| v.norm()).sum());
     rows.fold(0.0, f64::max)
 }
 
@@ -165,14 +64,14 @@ pub fn row_norm(a: &[Complex], n: usize) -> f64 {
 pub fn solve(a: &mut [Complex], b: &mut [Complex], n: usize) {
     for k in 0..n {
         let pivot = (k..n)
-            .max_by(|&i, &j| a[i * n + k].modulus().total_cmp(&a[j * n + k].modulus()))
+            .max_by(|&i, &j| a[i * n + k].norm().total_cmp(&a[j * n + k].norm()))
             .expect("k < n");
         for j in 0..n {
             a.swap(k * n + j, pivot * n + j);
             b.swap(k * n + j, pivot * n + j);
         }
         for i in (0..n).filter(|&i| i != k) {
-            let factor = a[i * n + k] / a[k * n + k];
+            let factor = divide(a[i * n + k], a[k * n + k]);
             for j in 0..n {
                 let (of_a, of_b) = (a[k * n + j], b[k * n + j]);
                 a[i * n + j] -= factor * of_a;
@@ -182,7 +81,7 @@ pub fn solve(a: &mut [Complex], b: &mut [Complex], n: usize) {
     }
     for i in 0..n {
         let pivot = a[i * n + i];
-        (0..n).for_each(|j| b[i * n + j] = b[i * n + j] / pivot);
+        (0..n).for_each(|j| b[i * n + j] = divide(b[i * n + j], pivot));
     }
 }
 
@@ -192,20 +91,20 @@ mod tests {
 
     fn close(a: Complex, b: Complex) -> bool {
         // A few roundings of numbers of order one.
-        (a - b).modulus() <= 1e-14 * (1.0 + b.modulus())
+        (a - b).norm() <= 1e-14 * (1.0 + b.norm())
     }
 
     #[test]
     fn arithmetic_follows_its_definitions() {
         let (z, w) = (Complex::new(3.0, -4.0), Complex::new(-1.0, 2.0));
-        assert_eq!(z.modulus(), 5.0);
+        assert_eq!(z.norm(), 5.0);
         assert_eq!(z * w, Complex::new(5.0, 10.0));
-        assert!(close(z / w * w, z) && close(w / z * z, w));
+        assert!(close(divide(z, w) * w, z) && close(divide(w, z) * z, w));
         for z in [z, w, Complex::new(-4.0, 0.0), Complex::new(-4.0, -1e-20)] {
-            assert!(close(z.sqrt() * z.sqrt(), z) && z.sqrt().re >= 0.0);
+            assert!(close(root(z) * root(z), z) && root(z).re >= 0.0);
         }
-        assert_eq!(Complex::new(-4.0, 0.0).sqrt(), Complex::new(0.0, 2.0));
-        assert_eq!(Complex::ZERO.sqrt(), Complex::ZERO);
+        assert_eq!(root(Complex::new(-4.0, 0.0)), Complex::new(0.0, 2.0));
+        assert_eq!(root(Complex::ZERO), Complex::ZERO);
         assert_eq!(Complex::new(-1.0, 0.0).ln().im, std::f64::consts::PI);
     }
 
@@ -222,7 +121,7 @@ mod tests {
             product
                 .iter()
                 .zip(&b)
-                .all(|(&p, &b)| (p - b).modulus() < 1e-12)
+                .all(|(&p, &b)| (p - b).norm() < 1e-12)
         );
     }
 }

@@ -17,7 +17,7 @@ pub fn logarithm(a: &[f64], n: usize) -> Option<Vec<Complex>> {
     let (q, mut t) = schur(entries, n)?;
     straighten(&mut t, n);
     let smallest = n as f64 * f64::EPSILON * complex::row_norm(&t, n);
-    if t.iter().step_by(n + 1).any(|v| v.modulus() <= smallest) {
+    if t.iter().step_by(n + 1).any(|v| v.norm() <= smallest) {
         return None;
     }
     let log = logarithm_of_triangle(t, n);
@@ -104,7 +104,7 @@ fn logarithm_of_triangle(mut t: Vec<Complex>, n: usize) -> Vec<Complex> {
             .for_each(|(log, term)| *log += term * weight);
     }
     let scale = 2.0_f64.powi(doublings);
-    log.iter_mut().for_each(|v| *v = *v * scale);
+    log.iter_mut().for_each(|v| *v *= scale);
     (0..n).for_each(|i| log[i * n + i] = logs[i]);
     log
 }
@@ -113,13 +113,13 @@ fn logarithm_of_triangle(mut t: Vec<Complex>, n: usize) -> Vec<Complex> {
 fn root_of_triangle(t: &[Complex], n: usize) -> Vec<Complex> {
     let mut r = vec![Complex::ZERO; n * n];
     for j in 0..n {
-        r[j * n + j] = t[j * n + j].sqrt();
+        r[j * n + j] = complex::root(t[j * n + j]);
         for i in (0..j).rev() {
             let mut rest = t[i * n + j];
             for k in i + 1..j {
                 rest -= r[i * n + k] * r[k * n + j];
             }
-            r[i * n + j] = rest / (r[i * n + i] + r[j * n + j]);
+            r[i * n + j] = complex::divide(rest, r[i * n + i] + r[j * n + j]);
         }
     }
     r
@@ -154,17 +154,17 @@ pub fn schur(mut a: Vec<Complex>, n: usize) -> Option<(Vec<Complex>, Vec<Complex
         let shift = shift(&a, last, tries, n);
         chase(&mut a, &mut q, first..last, shift, n);
     }
-    a.iter().all(|v| v.modulus().is_finite()).then_some((q, a))
+    a.iter().all(|v| v.norm().is_finite()).then_some((q, a))
 }
 
 /// The first row of the block that ends at `last` and couples to nothing above it; what is negligible becomes zero.
 fn decoupled(a: &mut [Complex], last: usize, n: usize) -> usize {
-    let size = |a: &[Complex], i: usize| a[i * n + i].modulus();
+    let size = |a: &[Complex], i: usize| a[i * n + i].norm();
     let scale = complex::row_norm(a, n);
     for i in (1..=last).rev() {
         let beside = size(a, i - 1) + size(a, i);
         let beside = if beside == 0.0 { scale } else { beside };
-        if a[i * n + i - 1].modulus() <= f64::EPSILON * beside {
+        if a[i * n + i - 1].norm() <= f64::EPSILON * beside {
             a[i * n + i - 1] = Complex::ZERO;
             return i;
         }
@@ -177,12 +177,12 @@ fn decoupled(a: &mut [Complex], last: usize, n: usize) -> usize {
 fn shift(a: &[Complex], last: usize, tries: usize, n: usize) -> Complex {
     let at = |i: usize, j: usize| a[(last - 1 + i) * n + last - 1 + j];
     if tries.is_multiple_of(10) {
-        return at(1, 1) + Complex::new(0.75, 0.4375) * at(1, 0).modulus();
+        return at(1, 1) + Complex::new(0.75, 0.4375) * at(1, 0).norm();
     }
     let half = (at(0, 0) - at(1, 1)) * 0.5;
-    let root = (half * half + at(0, 1) * at(1, 0)).sqrt();
+    let root = complex::root(half * half + at(0, 1) * at(1, 0));
     let (plus, minus) = (half + root, half - root);
-    let nearer = if plus.modulus() < minus.modulus() {
+    let nearer = if plus.norm() < minus.norm() {
         plus
     } else {
         minus
@@ -221,8 +221,8 @@ struct Rotation {
 impl Rotation {
     /// The one with G (x, y)ᵀ = (·, 0)ᵀ.
     fn annihilating(x: Complex, y: Complex) -> Rotation {
-        let (size_x, length) = (x.modulus(), x.modulus().hypot(y.modulus()));
-        if y.modulus() == 0.0 {
+        let (size_x, length) = (x.norm(), x.norm().hypot(y.norm()));
+        if y.norm() == 0.0 {
             return Rotation {
                 c: 1.0,
                 s: Complex::ZERO,
@@ -236,7 +236,7 @@ impl Rotation {
         }
         Rotation {
             c: size_x / length,
-            s: x * y.conjugate() * (1.0 / (size_x * length)),
+            s: x * y.conj() * (1.0 / (size_x * length)),
         }
     }
 
@@ -246,12 +246,12 @@ impl Rotation {
         for j in 0..n {
             let (x, y) = (a[k * n + j], a[(k + 1) * n + j]);
             a[k * n + j] = x * c + s * y;
-            a[(k + 1) * n + j] = y * c - s.conjugate() * x;
+            a[(k + 1) * n + j] = y * c - s.conj() * x;
         }
         for m in [a, q] {
             for i in 0..n {
                 let (x, y) = (m[i * n + k], m[i * n + k + 1]);
-                m[i * n + k] = x * c + s.conjugate() * y;
+                m[i * n + k] = x * c + s.conj() * y;
                 m[i * n + k + 1] = y * c - s * x;
             }
         }
@@ -259,9 +259,7 @@ impl Rotation {
 }
 
 fn adjoint(a: &[Complex], n: usize) -> Vec<Complex> {
-    (0..n * n)
-        .map(|e| a[e % n * n + e / n].conjugate())
-        .collect()
+    (0..n * n).map(|e| a[e % n * n + e / n].conj()).collect()
 }
 
 /// Up to this norm the approximant of order 13 is exact to rounding (Higham 2005).
@@ -295,7 +293,7 @@ fn pade_13(a: &[Complex], n: usize) -> Vec<Complex> {
             sum = complex::multiply(&sum, &square, n);
             sum.iter_mut()
                 .step_by(n + 1)
-                .for_each(|v| *v += PADE_13[2 * k + first].into());
+                .for_each(|v| *v += Complex::from(PADE_13[2 * k + first]));
         }
         sum
     };
@@ -318,7 +316,7 @@ mod tests {
 
     fn distance(a: &[Complex], b: &[Complex]) -> f64 {
         let difference: Vec<Complex> = a.iter().zip(b).map(|(&a, &b)| a - b).collect();
-        difference.iter().map(|v| v.modulus()).fold(0.0, f64::max)
+        difference.iter().map(|v| v.norm()).fold(0.0, f64::max)
     }
 
     fn normals(n: usize, scale: f64, rng: &mut Rng) -> Vec<f64> {

@@ -227,9 +227,10 @@ impl Counts {
 }
 
 fn prepare(truth: Rows<'_>, options: &Options) -> Result<Option<Box<dyn Against>>, MeasureError> {
-    Ok(Some(match truth.dim() <= LARGEST_BINNED {
-        true => Box::new(Binned::new(truth, options.state_box)?),
-        false => Box::new(Mixture::new(truth, options.seed)?),
+    Ok(Some(if truth.dim() <= LARGEST_BINNED {
+        Box::new(Binned::new(truth, options.state_box)?)
+    } else {
+        Box::new(Mixture::new(truth, options.seed)?)
     }))
 }
 

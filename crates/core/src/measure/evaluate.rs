@@ -302,9 +302,12 @@ impl Reference {
     }
 }
 
+/// A measure ready to compare with a truth, or why it cannot.
+type Prepared = Result<Box<dyn Against>, MeasureError>;
+
 /// The measures of orbits that are not the paper's, against one truth.
 pub struct OtherMeasures {
-    prepared: Vec<(&'static str, Result<Box<dyn Against>, MeasureError>)>,
+    prepared: Vec<(&'static str, Prepared)>,
 }
 
 impl OtherMeasures {

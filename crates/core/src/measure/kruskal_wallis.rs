@@ -30,9 +30,10 @@ pub fn kruskal_wallis(groups: &[&[f64]]) -> Option<KruskalWallis> {
     let sums = groups.iter().zip(&ranks);
     let squares: f64 = sums.map(|(group, r)| r * r / group.len() as f64).sum();
     let correction = 1.0 - ties / (n * n * n - n);
-    let h = match correction > 0.0 {
-        true => (12.0 / (n * (n + 1.0)) * squares - 3.0 * (n + 1.0)) / correction,
-        false => 0.0,
+    let h = if correction > 0.0 {
+        (12.0 / (n * (n + 1.0)) * squares - 3.0 * (n + 1.0)) / correction
+    } else {
+        0.0
     };
     let p = chi_squared_above(h, groups.len() - 1);
     Some(KruskalWallis { h, p })
@@ -63,17 +64,19 @@ pub fn chi_squared_above(x: f64, degrees: usize) -> f64 {
     }
     // x^a e^(−x) / Γ(a).
     let front = (a * x.ln() - x - ln_gamma_of_half(degrees)).exp();
-    match x < a + 1.0 {
-        true => 1.0 - front * series(a, x),
-        false => front * fraction(a, x),
+    if x < a + 1.0 {
+        1.0 - front * series(a, x)
+    } else {
+        front * fraction(a, x)
     }
 }
 
 /// ln Γ(k/2), from Γ(1/2) = √π or Γ(1) = 1 by Γ(a + 1) = a Γ(a).
 fn ln_gamma_of_half(k: usize) -> f64 {
-    let (start, first) = match k.is_multiple_of(2) {
-        true => (2, 0.0),
-        false => (1, 0.5 * PI.ln()),
+    let (start, first) = if k.is_multiple_of(2) {
+        (2, 0.0)
+    } else {
+        (1, 0.5 * PI.ln())
     };
     let factors = (start..k).step_by(2).map(|j| (j as f64 / 2.0).ln());
     first + factors.sum::<f64>()

@@ -135,12 +135,13 @@ impl Against for PaperForm {
 }
 
 fn prepare(truth: Rows<'_>, options: &Options) -> Result<Option<Box<dyn Against>>, MeasureError> {
-    match truth.dim() <= d_stsp::LARGEST_BINNED {
-        true => Ok(None),
-        false => Ok(Some(Box::new(PaperForm(Mixture::new(
+    if truth.dim() <= d_stsp::LARGEST_BINNED {
+        Ok(None)
+    } else {
+        Ok(Some(Box::new(PaperForm(Mixture::new(
             truth,
             options.seed,
-        )?)))),
+        )?))))
     }
 }
 

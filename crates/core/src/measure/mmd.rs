@@ -60,14 +60,15 @@ impl Kernel {
         let draws = draws(truth, &places, &moments);
         let mut distances = distances(&draws[0], truth.dim());
         let scale = median(&mut distances);
-        match scale > 0.0 {
-            true => Ok(Kernel {
+        if scale > 0.0 {
+            Ok(Kernel {
                 moments,
                 places,
                 draws,
                 rate: 0.5 / scale,
-            }),
-            false => Err(MeasureError::NoScaling { side: Side::Truth }),
+            })
+        } else {
+            Err(MeasureError::NoScaling { side: Side::Truth })
         }
     }
 

@@ -563,7 +563,7 @@ fn load(method: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>,
     let theta = layout.tensors().iter();
     let theta = theta.flat_map(|Tensor { name, .. }| tensors[*name].f32s());
     let theta: Vec<f32> = theta.collect();
-    refuse_overflow(&layout.tensors(), &theta)?;
+    refuse_overflow(layout.tensors(), &theta)?;
     Ok(Box::new(Model::new(architecture, theta)))
 }
 

@@ -222,9 +222,10 @@ impl Forecasts for LaneForecasts<'_> {
     fn advance(&mut self, steps: usize, seen: usize) -> &[f64] {
         let first = self.ahead + 1;
         let driven = |&t: &usize| self.data.inputs_of(t + first..t + first + steps);
-        let inputs: Vec<&[f64]> = match self.data.inputs().is_empty() {
-            true => vec![&[]; self.rows.len()],
-            false => self.rows.iter().map(driven).collect(),
+        let inputs: Vec<&[f64]> = if self.data.inputs().is_empty() {
+            vec![&[]; self.rows.len()]
+        } else {
+            self.rows.iter().map(driven).collect()
         };
         self.ahead += steps;
         let seen = self.run.advance(&inputs, steps, seen);

@@ -128,12 +128,13 @@ fn reach(sections: &[Section]) -> usize {
 fn refuse_short(series: &Series, more: usize) -> Result<(), FilterError> {
     let all = (0..series.trajectories().len()).flat_map(|i| series.segments(i));
     let shortest = all.map(|rows| rows.len()).min().unwrap_or(0);
-    match shortest > more {
-        true => Ok(()),
-        false => Err(FilterError::TooShort {
+    if shortest > more {
+        Ok(())
+    } else {
+        Err(FilterError::TooShort {
             needed: more + 1,
             found: shortest,
-        }),
+        })
     }
 }
 

@@ -107,9 +107,10 @@ struct Running<'a, P> {
 impl<S: Simd, P: Lanes> Sums<S, P> for Running<'_, P> {
     #[inline(always)]
     fn before(&self, simd: S, i: usize, j: usize) -> P::Vector<S> {
-        match self.are_first {
-            true => P::Vector::splat(simd, 0.0),
-            false => self.sums[j * self.short + i].load(simd),
+        if self.are_first {
+            P::Vector::splat(simd, 0.0)
+        } else {
+            self.sums[j * self.short + i].load(simd)
         }
     }
 

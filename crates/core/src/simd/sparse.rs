@@ -68,9 +68,10 @@ impl<V: Lanes> UnitRows<V> {
         for (unit, row) in units.zip(w.chunks_exact(latent)) {
             for (to, from) in unit.iter_mut().zip(row.chunks(V::WIDTH)) {
                 // Whole vectors are copied as such, others by a call.
-                match from.len() == V::WIDTH {
-                    true => to.lanes_mut()[..V::WIDTH].copy_from_slice(&from[..V::WIDTH]),
-                    false => to.lanes_mut()[..from.len()].copy_from_slice(from),
+                if from.len() == V::WIDTH {
+                    to.lanes_mut()[..V::WIDTH].copy_from_slice(&from[..V::WIDTH])
+                } else {
+                    to.lanes_mut()[..from.len()].copy_from_slice(from)
                 }
             }
         }
@@ -281,9 +282,10 @@ impl<P: Lanes> OpenUnits<P> {
 #[inline(always)]
 fn group_mask<P: Lanes>(group: usize) -> u64 {
     let lanes = P::ABREAST * GROUP;
-    match group < P::WIDTH / GROUP {
-        true => ((1 << lanes) - 1) << (lanes * group),
-        false => 0,
+    if group < P::WIDTH / GROUP {
+        ((1 << lanes) - 1) << (lanes * group)
+    } else {
+        0
     }
 }
 

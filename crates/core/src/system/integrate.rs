@@ -229,9 +229,10 @@ impl<F: FnMut(&[f64], &mut [f64])> Dop853<F> {
 
     fn stuck(&self) -> IntegrateError {
         let time = self.span[1];
-        match self.x_old.iter().all(|x| x.abs() < HUGE) {
-            true => IntegrateError::StepTooSmall { time },
-            false => IntegrateError::Diverged { time },
+        if self.x_old.iter().all(|x| x.abs() < HUGE) {
+            IntegrateError::StepTooSmall { time }
+        } else {
+            IntegrateError::Diverged { time }
         }
     }
 

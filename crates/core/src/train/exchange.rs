@@ -131,9 +131,10 @@ impl Meeting {
             if self.is_over(round) {
                 return;
             }
-            match look < SPINS {
-                true => std::hint::spin_loop(),
-                false => std::thread::yield_now(),
+            if look < SPINS {
+                std::hint::spin_loop()
+            } else {
+                std::thread::yield_now()
             }
         }
         self.sleep_through(round);

@@ -30,14 +30,14 @@ fn norm_in_f64(situation: &Situation, estimator: Estimator) -> f64 {
                 .flat_map(|row| {
                     let (mut z, mut jac) = (vec![0.0; m], vec![0.0; m * m]);
                     states.infer(row, &mut z);
-                    model.map().jacobian(&theta, &z, &mut jac);
+                    model.map().jacobian(theta, &z, &mut jac);
                     jac
                 })
                 .collect()
         })
         .collect();
     let batch: Vec<Jacobians<'_>> = sequences.iter().map(|s| Jacobians::new(s, m)).collect();
-    alpha::estimate(estimator, model.map(), &theta, &batch).kappa
+    alpha::estimate(estimator, model.map(), theta, &batch).kappa
 }
 
 /// 𝒩 as training finds it.

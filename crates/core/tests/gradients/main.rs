@@ -320,9 +320,10 @@ fn full_forcing_decouples_the_steps() {
 fn chunks_of_a_window_add_up() {
     for info in MODELS {
         let is_shallow = info.entry.id.contains("shallow");
-        let (dims, dim_obs) = match is_shallow {
-            true => (dims(3, 70, 0), 3),
-            false => (dims(70, 5, 0), 70),
+        let (dims, dim_obs) = if is_shallow {
+            (dims(3, 70, 0), 3)
+        } else {
+            (dims(70, 5, 0), 70)
         };
         let with = |batch, window| {
             let kind = ObservationKind::Identity;
@@ -510,10 +511,12 @@ fn a_run_continued_from_a_state_ends_with_the_same_bits() {
         situation.plan.schedule.start = 0.03;
         let model = Model::new(situation.architecture, situation.theta.clone());
         let run = |from: train::State, stop_after: u64| {
-            let mut watch = |epoch: &train::Epoch, _: &train::State| match epoch.epoch == stop_after
-            {
-                true => train::Control::Stop,
-                false => train::Control::Continue,
+            let mut watch = |epoch: &train::Epoch, _: &train::State| {
+                if epoch.epoch == stop_after {
+                    train::Control::Stop
+                } else {
+                    train::Control::Continue
+                }
             };
             let (plan, windows) = (&situation.plan, &situation.windows);
             train::train(plan, windows, &situation.architecture, from, &mut watch)

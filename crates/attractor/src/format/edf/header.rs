@@ -87,14 +87,15 @@ impl Header {
 
     fn check_duration(&self) -> Result<(), Fault> {
         let measured = self.ordinary().any(|signal| signal.samples > 0);
-        match self.duration > 0.0 && self.duration.is_finite() {
-            false if measured => Err(field(
+        let is_sound = self.duration > 0.0 && self.duration.is_finite();
+        if measured && !is_sound {
+            return Err(field(
                 "duration of a record",
                 "a number above 0",
                 self.duration.to_string(),
-            )),
-            _ => Ok(()),
+            ));
         }
+        Ok(())
     }
 
     /// How many records there are, by the header and by the bytes that follow it; −1 leaves it to the bytes.
@@ -165,9 +166,10 @@ impl Signal {
             return wrong("digital", digital);
         }
         let [pmin, pmax] = self.physical;
-        match pmin != pmax && (pmax - pmin).is_finite() {
-            true => Ok(()),
-            false => wrong("physical", self.physical),
+        if pmin != pmax && (pmax - pmin).is_finite() {
+            Ok(())
+        } else {
+            wrong("physical", self.physical)
         }
     }
 }

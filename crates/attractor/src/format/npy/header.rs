@@ -331,9 +331,10 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), Fault> {
-        match self.skip(byte) {
-            true => Ok(()),
-            false => Err(self.unexpected(what)),
+        if self.skip(byte) {
+            Ok(())
+        } else {
+            Err(self.unexpected(what))
         }
     }
 

@@ -172,10 +172,8 @@ fn refuse_open_quote(dialects: &[Dialect], sample: &[u8]) -> Result<(), Fault> {
 
 /// The first of those that fit best.
 fn best(fits: impl Iterator<Item = (Fit, Dialect)>) -> (Fit, Dialect) {
-    let better = |best: (Fit, Dialect), next: (Fit, Dialect)| match next.0 > best.0 {
-        true => next,
-        false => best,
-    };
+    let better =
+        |best: (Fit, Dialect), next: (Fit, Dialect)| if next.0 > best.0 { next } else { best };
     fits.reduce(better)
         .expect("there is at least one delimiter and one decimal mark")
 }

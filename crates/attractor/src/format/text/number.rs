@@ -38,9 +38,10 @@ pub(in crate::format) fn grouped(text: &str) -> Option<f64> {
     let is_group = |group: &str| group.len() == 3;
     let are_digits = whole.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let is_grouped = whole.contains(',') && is_first && are_digits && groups.all(is_group);
-    match is_grouped {
-        true => format!("{sign}{}", digits.replace(',', "")).parse().ok(),
-        false => None,
+    if is_grouped {
+        format!("{sign}{}", digits.replace(',', "")).parse().ok()
+    } else {
+        None
     }
 }
 

@@ -30,9 +30,10 @@ pub(super) struct Records {
 impl Records {
     /// The records of a text, of which the beginning was read.
     pub(super) fn new(dialect: &Dialect, sample: Vec<u8>, rest: Box<dyn Read>) -> Records {
-        let (end, ahead) = match sample.windows(2).any(|pair| pair == b"\r\n") {
-            true => ("\r\n", 0),
-            false => ("\n", 1),
+        let (end, ahead) = if sample.windows(2).any(|pair| pair == b"\r\n") {
+            ("\r\n", 0)
+        } else {
+            ("\n", 1)
         };
         let unread = Rc::new(Cell::new(0));
         let metered = Metered {

@@ -74,9 +74,10 @@ impl Title {
         let read = Title::parse(&plain);
         let same = read.role.is_none() && read.channel == *channel && read.dt.is_none();
         let same = same && !is_formula(&plain);
-        match same && !channel.name.is_empty() && !read.is_time() && !read.is_trajectory() {
-            true => plain,
-            false => with_role(Role::State, channel),
+        if same && !channel.name.is_empty() && !read.is_time() && !read.is_trajectory() {
+            plain
+        } else {
+            with_role(Role::State, channel)
         }
     }
 
@@ -104,18 +105,20 @@ fn time_channel(name: &str, step: &Step) -> Channel {
 }
 
 fn with_unit(channel: &Channel) -> String {
-    match channel.unit.is_empty() {
-        true => channel.name.clone(),
-        false => format!("{} [{}]", channel.name, channel.unit),
+    if channel.unit.is_empty() {
+        channel.name.clone()
+    } else {
+        format!("{} [{}]", channel.name, channel.unit)
     }
 }
 
 /// With the role before it, and with a unit, if need be an empty one, where the name ends like a unit.
 fn with_role(role: Role, channel: &Channel) -> String {
     let short = format!("{}:{}", role.word(), with_unit(channel));
-    match Title::parse(&short).channel == *channel {
-        true => short,
-        false => format!("{}:{} [{}]", role.word(), channel.name, channel.unit),
+    if Title::parse(&short).channel == *channel {
+        short
+    } else {
+        format!("{}:{} [{}]", role.word(), channel.name, channel.unit)
     }
 }
 

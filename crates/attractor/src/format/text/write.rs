@@ -41,13 +41,12 @@ pub(in crate::format) fn write(
     extension: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    match extension.ends_with("gz") {
-        false => write_plain(series, delimiter, out),
-        true => {
-            let mut packed = GzEncoder::new(out, Compression::default());
-            write_plain(series, delimiter, &mut packed)?;
-            packed.finish().map(|_| ())
-        }
+    if extension.ends_with("gz") {
+        let mut packed = GzEncoder::new(out, Compression::default());
+        write_plain(series, delimiter, &mut packed)?;
+        packed.finish().map(|_| ())
+    } else {
+        write_plain(series, delimiter, out)
     }
 }
 
@@ -120,9 +119,12 @@ fn titles(series: &Series) -> Result<Vec<String>, Fault> {
 fn ids(series: &Series) -> Option<Vec<String>> {
     let all = series.trajectories();
     let needed = all.len() > 1 || !all[0].name.is_empty();
-    let id = |(i, name): (usize, &String)| match name.is_empty() {
-        true => placeholder(i),
-        false => name.clone(),
+    let id = |(i, name): (usize, &String)| {
+        if name.is_empty() {
+            placeholder(i)
+        } else {
+            name.clone()
+        }
     };
     needed.then(|| all.iter().map(|t| &t.name).enumerate().map(id).collect())
 }
@@ -155,12 +157,13 @@ fn gap_fault(trajectory: usize, row: usize, times: &[Vec<f64>]) -> Fault {
 }
 
 fn check_title(what: &'static str, channel: &Channel, title: &str) -> Result<(), Fault> {
-    match Title::parse(title).channel == *channel {
-        true => Ok(()),
-        false => Err(Fault::Name {
+    if Title::parse(title).channel == *channel {
+        Ok(())
+    } else {
+        Err(Fault::Name {
             what,
             name: channel.name.clone(),
-        }),
+        })
     }
 }
 

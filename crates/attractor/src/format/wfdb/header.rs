@@ -130,9 +130,10 @@ impl Signal {
 fn rate(word: &str) -> Result<f64, Fault> {
     let text = word.split('/').next().unwrap_or_default();
     let rate: f64 = number("sampling rate", text)?;
-    match rate > 0.0 && rate.is_finite() {
-        true => Ok(rate),
-        false => Err(wrong("sampling rate", "a number above 0", word)),
+    if rate > 0.0 && rate.is_finite() {
+        Ok(rate)
+    } else {
+        Err(wrong("sampling rate", "a number above 0", word))
     }
 }
 

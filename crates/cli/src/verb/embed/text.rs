@@ -129,8 +129,9 @@ fn write_cao(cao: &Cao, out: &mut dyn Write) -> io::Result<()> {
         });
     writeln!(out)?;
     table::write(out, &std::iter::once(head).chain(rows).collect::<Vec<_>>())?;
-    match cao.looks_random() {
-        true => writeln!(out, "\nE₂ is near 1 in every dimension, as for noise"),
-        false => Ok(()),
+    if cao.looks_random() {
+        writeln!(out, "\nE₂ is near 1 in every dimension, as for noise")
+    } else {
+        Ok(())
     }
 }

@@ -53,9 +53,10 @@ impl View {
 
     /// Shows what suits standard error.
     pub(crate) fn shown(jobs: &[Job]) -> View {
-        let how = match io::stderr().is_terminal() {
-            true => bars(jobs),
-            false => How::Lines,
+        let how = if io::stderr().is_terminal() {
+            bars(jobs)
+        } else {
+            How::Lines
         };
         View::new(jobs, how)
     }

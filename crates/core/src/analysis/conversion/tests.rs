@@ -294,7 +294,7 @@ fn observations_of_copies_are_those_of_the_state() {
         let observed = |model: &Model, z: &[f64]| {
             let mut x = vec![0.0; 2];
             let own = model.parameters().1;
-            model.architecture().observation.observe(&own, z, &mut x);
+            model.architecture().observation.observe(own, z, &mut x);
             x
         };
         let (one, other) = (observed(&original, &z), observed(&copied, &states.lift(&z)));

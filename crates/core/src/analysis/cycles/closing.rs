@@ -91,9 +91,10 @@ impl<'a> Closing<'a> {
         linalg::multiply(&self.system, &z, (m, m, 1), &mut image);
         let size = offset.iter().fold(0.0, |s: f64, v| s.max(v.abs()));
         let is_solved = |(image, v): (&f64, &f64)| (image - v).abs() <= BORDER * size;
-        match image.iter().zip(offset).all(is_solved) {
-            true => Solution::Continuum,
-            false => Solution::None,
+        if image.iter().zip(offset).all(is_solved) {
+            Solution::Continuum
+        } else {
+            Solution::None
         }
     }
 

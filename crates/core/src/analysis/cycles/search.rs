@@ -152,17 +152,19 @@ pub fn search(
             singular += holes;
         }
         start += ROUND;
-        in_vain = match found.len() > before {
-            true => 0,
-            false => in_vain + ROUND,
+        in_vain = if found.len() > before {
+            0
+        } else {
+            in_vain + ROUND
         };
     }
     let is_cut_short = in_vain < patience(period).0;
     Found {
         cycles: found.sorted(),
-        proof: match is_cut_short {
-            true => Proof::Interrupted,
-            false => Proof::Searched,
+        proof: if is_cut_short {
+            Proof::Interrupted
+        } else {
+            Proof::Searched
         },
         tried,
         singular,

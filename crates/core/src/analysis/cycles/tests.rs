@@ -87,7 +87,7 @@ fn the_tent_map_has_as_many_cycles_as_words() {
         assert!(found.proof.is_complete(), "{period}: {:?}", found.proof);
         assert_eq!(found.cycles.len(), count, "period {period}");
         for cycle in &found.cycles {
-            assert!((cycle.multipliers[0].modulus() - 2f64.powi(period as i32)).abs() < 1e-9);
+            assert!((cycle.multipliers[0].norm() - 2f64.powi(period as i32)).abs() < 1e-9);
         }
     }
     let some = Effort {

@@ -52,9 +52,10 @@ fn shared(before: &Record, after: &Record, what: &str) -> Option<Seen> {
 /// x_of(t) = x_from(t + τ): the last τ values of the column that looks ahead are the first τ of the other.
 fn looks_across(before: &Record, after: &Record, delay: delays::Delay) -> bool {
     let lag = delay.lag.unsigned_abs();
-    let (ahead, behind) = match delay.lag > 0 {
-        true => (&before.columns[delay.of], &after.columns[delay.from]),
-        false => (&before.columns[delay.from], &after.columns[delay.of]),
+    let (ahead, behind) = if delay.lag > 0 {
+        (&before.columns[delay.of], &after.columns[delay.from])
+    } else {
+        (&before.columns[delay.from], &after.columns[delay.of])
     };
     lag <= behind.len() && ahead[ahead.len() - lag..] == behind[..lag]
 }

@@ -98,9 +98,10 @@ pub(super) fn overlap(pair: &Pair) -> Vec<Seen> {
         run.second + 1
     );
     let shorter = pair.first.len().min(pair.second.len()) as f64;
-    let severity = match run.len as f64 > GRAVE * shorter {
-        true => Severity::Problem,
-        false => Severity::Warning,
+    let severity = if run.len as f64 > GRAVE * shorter {
+        Severity::Problem
+    } else {
+        Severity::Warning
     };
     vec![Seen::new(severity, Subject::Pair, what, SPLIT)]
 }

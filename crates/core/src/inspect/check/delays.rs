@@ -121,9 +121,10 @@ fn matches(
 fn holds(record: &Record, delay: Delay) -> bool {
     let (from, of) = (&record.columns[delay.from], &record.columns[delay.of]);
     let shift = delay.lag.unsigned_abs();
-    let (early, late) = match delay.lag > 0 {
-        true => (of, from),
-        false => (from, of),
+    let (early, late) = if delay.lag > 0 {
+        (of, from)
+    } else {
+        (from, of)
     };
     let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
     record.segments.iter().all(|s| {

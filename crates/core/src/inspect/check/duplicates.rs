@@ -49,13 +49,14 @@ fn group_seen(record: &Record, group: &[usize], rho: f64) -> Seen {
             .zip(&record.columns[c])
             .all(|(a, b)| same_value(*a, *b))
     });
-    let what = match equal {
-        true => format!("{} are equal in every row", count(group.len(), "channel")),
-        false => format!(
+    let what = if equal {
+        format!("{} are equal in every row", count(group.len(), "channel"))
+    } else {
+        format!(
             "{} are the same up to offset and scale (correlation {})",
             count(group.len(), "channel"),
             figure(rho)
-        ),
+        )
     };
     let remedy = format!(
         "keep {} and leave the others out: copies add no information",

@@ -54,9 +54,10 @@ impl Repeats {
         for segment in &record.segments {
             let mut first = segment.start;
             for t in segment.start + 1..segment.end {
-                match same(t) {
-                    true => number += 1,
-                    false => first = t,
+                if same(t) {
+                    number += 1
+                } else {
+                    first = t
                 }
                 if t + 1 - first > longest.len() {
                     longest = first..t + 1;

@@ -122,9 +122,10 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
         record.len(),
         record.options.window
     );
-    let severity = match 2 * lost > record.len() {
-        true => Severity::Warning,
-        false => Severity::Note,
+    let severity = if 2 * lost > record.len() {
+        Severity::Warning
+    } else {
+        Severity::Note
     };
     let remedy = "windows never cross a jump; shorten the window if too many rows are lost";
     vec![Seen::new(severity, Subject::Recording, what, remedy)]

@@ -84,9 +84,10 @@ fn grid(record: &Record, channel: usize) -> Option<Grid> {
     let grid = Grid {
         channel,
         distinct: distinct.len(),
-        step: match distinct.len() < LEAST_DISTINCT {
-            true => None,
-            false => common_step(&distinct),
+        step: if distinct.len() < LEAST_DISTINCT {
+            None
+        } else {
+            common_step(&distinct)
         },
     };
     let few = grid.distinct < LEAST_DISTINCT;

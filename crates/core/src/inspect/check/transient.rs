@@ -39,9 +39,10 @@ pub(in super::super) fn transient(record: &Record) -> Vec<Seen> {
         figure(usual),
         count(end, "row")
     );
-    let severity = match 100 * end > cloud.times.len() {
-        true => Severity::Warning,
-        false => Severity::Note,
+    let severity = if 100 * end > cloud.times.len() {
+        Severity::Warning
+    } else {
+        Severity::Note
     };
     let remedy = "leave these rows out unless the way to the attractor is to be learned";
     let start = cloud.start;
@@ -122,9 +123,10 @@ impl Cloud {
         }
         while within - out > 1 {
             let middle = out.midpoint(within);
-            match outside(middle) {
-                true => out = middle,
-                false => within = middle,
+            if outside(middle) {
+                out = middle
+            } else {
+                within = middle
             }
         }
         self.times[within]

@@ -13,10 +13,13 @@ struct Complex {
 
 /// The sections for a band; `highest` is half the sampling rate.
 pub(super) fn sections(band: Band, highest: f64) -> Result<Vec<Section>, FilterError> {
-    let edge = |found: f64| match found > 0.0 && found < highest {
-        // The frequency of the analogue filter that becomes this one:  tan(π f / rate).
-        true => Ok((0.5 * PI * found / highest).tan()),
-        false => Err(FilterError::Frequency { found, highest }),
+    let edge = |found: f64| {
+        if found > 0.0 && found < highest {
+            // The frequency of the analogue filter that becomes this one:  tan(π f / rate).
+            Ok((0.5 * PI * found / highest).tan())
+        } else {
+            Err(FilterError::Frequency { found, highest })
+        }
     };
     Ok(match band {
         Band::Below(high) => {
