@@ -258,10 +258,7 @@ fn mistakes_in_settings_are_told_before_anything_is_written() {
         ("--latent 99999999999999999999", &["`latent` must be"]),
         ("--latent 2.5", &["`latent` must be a whole number"]),
         ("--latent 0", &["`latent` must be", "or auto, found `0`"]),
-        (
-            "--model plrn",
-            &["no model is named `plrn`", "did you mean `plrnn`?"],
-        ),
+        ("--model plrn", &["`plrn`\nhint: did you mean `plrnn`?"]),
         (
             "--set aplha=0.2",
             &[

@@ -68,6 +68,7 @@ const TABLE: &[Adopted] = &[
         &[
             "crates/cli/src/verb/train/progress.rs",
             "crates/cli/src/verb/sweep/view.rs",
+            "crates/cli/src/follow.rs",
         ],
         "a bar that knows how much time is left",
     ),
