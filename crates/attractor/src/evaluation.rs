@@ -164,16 +164,6 @@ pub enum EvaluationError {
         /// The row of its trajectory, from 0.
         row: usize,
     },
-    /// A value is too large to be squared and summed.
-    #[error("`{channel}` of the {side} reaches {value:e}, too large to be measured")]
-    TooLarge {
-        /// Truth, generated series or data.
-        side: &'static str,
-        /// The channel.
-        channel: String,
-        /// The value.
-        value: f64,
-    },
     /// The system cannot be simulated.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
@@ -211,9 +201,6 @@ impl EvaluationError {
             EvaluationError::Missing { .. } => Some(
                 "cut out or fill in missing values: measures are not defined with holes".into(),
             ),
-            EvaluationError::TooLarge { .. } => {
-                Some("give the data in other units, or standardise them".into())
-            }
             EvaluationError::SystemChannels { .. } => {
                 Some("`--system` names the system that the truth was simulated with".into())
             }
@@ -232,9 +219,7 @@ pub fn compare(
     cache: &Cache,
 ) -> Result<Evaluation, EvaluationError> {
     let mut notes = Vec::new();
-    let channels = truth.channels();
     let truth = Stretch::longest(truth, "truth", &mut notes)?;
-    data::refuse_large(&truth.x, channels, "truth")?;
     let generated = Stretch::longest(generated, "generated series", &mut notes)?;
     let rows = truth.len().min(generated.len());
     if truth.len() != generated.len() {

@@ -54,7 +54,6 @@ impl Stretch {
             _ => order("input", &card.inputs, data.inputs())?,
         };
         let all = Stretch::longest(data, "data", notes)?;
-        refuse_large(&all.x, data.channels(), "data")?;
         let s = columns(&all.s, data.dim_input(), &of_s);
         refuse_missing(&s, &card.inputs, "data")?;
         let x = columns(&all.x, all.dim, &of_x);
@@ -86,26 +85,6 @@ impl Stretch {
     pub(super) fn trained_share(&self, trained_on: Option<&Series>) -> Option<f64> {
         let trained = trained_on.filter(|series| series.dim_obs() == self.dim)?;
         Some(trained_share(trained, &self.x))
-    }
-}
-
-/// Fourth powers of values beyond this, summed over many rows, are not finite.
-const LARGEST: f64 = 1e70;
-
-/// Refuses what a series cannot be judged by. One that is judged may be as large: its orbit diverges.
-pub(super) fn refuse_large(
-    x: &[f64],
-    channels: &[Channel],
-    side: &'static str,
-) -> Result<(), EvaluationError> {
-    let largest = (0..x.len()).max_by(|&i, &j| x[i].abs().total_cmp(&x[j].abs()));
-    match largest.filter(|&i| x[i].abs() > LARGEST) {
-        None => Ok(()),
-        Some(i) => Err(EvaluationError::TooLarge {
-            side,
-            channel: channels[i % channels.len()].name.clone(),
-            value: x[i],
-        }),
     }
 }
 
