@@ -22,6 +22,7 @@ const SHORT: &str = "--epochs 3 --batches-per-epoch 6 --window 20 --batch 20 --h
 /// A training by name: its recording and its settings, and the fingerprint of its parameters.
 type Pinned = (&'static str, &'static str, &'static str);
 
+#[rustfmt::skip]
 const PINNED: &[Pinned] = &[
     ("whole", "--model clipped-shallow-plrnn --forcing gtf --alpha 0.2", "22902953611e53bf"),
     ("whole", "--model clipped-shallow-plrnn --forcing agtf --decay 0.9 --every 2", "641018819341a59b"),
