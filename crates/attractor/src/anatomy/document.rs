@@ -66,6 +66,7 @@ pub(crate) fn exponents(spectrum: &Spectrum, step: &Step) -> Value {
     json!({
         "exponents": in_time.exponents,
         "standard_errors": in_time.errors,
+        "lost": spectrum.lost,
         "per": per,
         "per_step": spectrum.exponents,
         "sum": in_time.exponents.iter().sum::<f64>(),
