@@ -203,16 +203,6 @@ pub enum EvaluationError {
     /// It was stopped.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// A value is too large to be squared and summed.
-    #[error("`{channel}` of the {side} reaches {value:e}, too large to be measured")]
-    TooLarge {
-        /// Truth, generated series or data.
-        side: &'static str,
-        /// The channel.
-        channel: String,
-        /// The value.
-        value: f64,
-    },
     /// The system cannot be simulated.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
@@ -260,9 +250,6 @@ impl EvaluationError {
                 Some("leave out with `--state` what is never recorded with the rest".into())
             }
             EvaluationError::Stopped(_) => None,
-            EvaluationError::TooLarge { .. } => {
-                Some("give the data in other units, or standardise them".into())
-            }
             EvaluationError::SystemChannels { .. } => {
                 Some("`--system` names the system that the truth was simulated with".into())
             }
@@ -283,7 +270,6 @@ pub fn compare(
 ) -> Result<Evaluation, EvaluationError> {
     let mut notes = Vec::new();
     let whole = data::longest(truth, "truth", &mut notes)?.rows();
-    data::refuse_large(whole, truth.channels(), "truth")?;
     let orbit = data::longest(generated, "generated series", &mut notes)?.rows();
     let rows = whole.len().min(orbit.len());
     if whole.len() != orbit.len() {
@@ -331,7 +317,6 @@ impl Judge {
         let mut notes = Vec::new();
         let series = data.series();
         let truth = data::longest(series, "data", &mut notes)?;
-        data::refuse_large(truth.rows(), series.channels(), "data")?;
         let share = |of: &Option<Seen>| {
             let of = of.as_ref()?;
             Some(overlap::share(of.series(), truth.rows()))

@@ -277,6 +277,16 @@ pub enum ExperimentError {
         /// The value.
         value: f64,
     },
+    /// A channel varies by less than single precision resolves in its squares.
+    #[error(
+        "channel `{channel}` varies by only {range:e}, too little for training in single precision"
+    )]
+    TooSmall {
+        /// The channel.
+        channel: String,
+        /// The largest value less the least.
+        range: f64,
+    },
     /// The processor lacks an instruction set.
     #[error("this processor has no {isa}")]
     NoIsa {
@@ -292,6 +302,7 @@ impl ExperimentError {
             ExperimentError::Fit(ref error) if !error.is_of_data() => self,
             ExperimentError::Fit(_)
             | ExperimentError::TooLarge { .. }
+            | ExperimentError::TooSmall { .. }
             | ExperimentError::Smooth { .. } => ExperimentError::OfFile {
                 error: Box::new(self),
                 path: path.to_path_buf(),
@@ -316,7 +327,7 @@ impl ExperimentError {
                 ),
             }),
             ExperimentError::Fit(error) => error.hint(),
-            ExperimentError::TooLarge { .. } => {
+            ExperimentError::TooLarge { .. } | ExperimentError::TooSmall { .. } => {
                 Some("standardise the data: zero mean and unit spread train best".into())
             }
             ExperimentError::NoIsa { .. } => {
@@ -422,13 +433,13 @@ impl Experiment {
 
     /// The experiment for given data.
     pub fn resolve(&self, series: &Series) -> Result<Resolved, ExperimentError> {
-        refuse_large(series, LARGEST_RAW)?;
         let preparation = self.preparation();
         refuse_over_smoothing(series, preparation.smooth)?;
         let data = preparation
             .prepare(series)
             .map_err(ExperimentError::Split)?;
-        refuse_large(&data.series, LARGEST)?;
+        refuse_large(&data.series)?;
+        refuse_small(&data.series)?;
         let settled = (self.method.settle)(self.fitting(&data.series)?)?;
         let experiment = settled.iter().fold(self.clone(), |experiment, settled| {
             experiment.with(settled.name, &settled.value)
@@ -632,14 +643,31 @@ pub fn isa(name: &'static str) -> Result<Isa, ExperimentError> {
 /// Squares of values beyond this are beyond single precision.
 const LARGEST: f64 = 1e18;
 
-/// Squares of values beyond this are beyond double precision, so that they have no spread.
-const LARGEST_RAW: f64 = 1e150;
+/// Squares of differences below this are below single precision.
+const LEAST: f64 = 1e-18;
 
-/// Names the largest of the values that are beyond a limit.
-fn refuse_large(series: &Series, limit: f64) -> Result<(), ExperimentError> {
+/// Names the first channel that varies, but by too little.
+fn refuse_small(series: &Series) -> Result<(), ExperimentError> {
+    for (c, channel) in series.channels().iter().enumerate() {
+        let present = series.column(c).filter(|v| !v.is_nan());
+        let (low, high) = present.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
+        if low < high && high - low < LEAST {
+            return Err(ExperimentError::TooSmall {
+                channel: channel.name.clone(),
+                range: high - low,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Names the largest of the values that are too large.
+fn refuse_large(series: &Series) -> Result<(), ExperimentError> {
     let columns = |values: &'_ [f64], channels: &'_ [Channel]| -> Option<(f64, String)> {
         let size = |i: &usize| values[*i].abs();
-        let large = (0..values.len()).filter(|i| size(i) > limit);
+        let large = (0..values.len()).filter(|i| size(i) > LARGEST);
         let largest = large.max_by(|i, j| size(i).total_cmp(&size(j)))?;
         let channel = &channels[largest % channels.len()];
         Some((values[largest], channel.name.clone()))

@@ -66,6 +66,47 @@ fn an_orbit_that_diverges_leaves_the_fixed_points() {
     );
 }
 
+/// From zeros, where every hinge of the Lozi map (a = 1.7, b = 0.5) is on its border: J = 0 there, and the exponents are those of
+/// the attractor all the same.
+#[test]
+fn a_start_on_a_corner_of_regions_does_not_decide_the_exponents() {
+    let folder = TempDir::new().unwrap();
+    let tensors: [Tensor<'_>; 5] = [
+        ("A", &[2], &[0.0, 0.0]),
+        ("W1", &[2, 4], &[-1.7, -1.7, 1.0, -1.0, 0.5, -0.5, 0.0, 0.0]),
+        ("h1", &[2], &[1.0, 0.0]),
+        ("W2", &[4, 2], &[1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0]),
+        ("h2", &[4], &[0.0, 0.0, 0.0, 0.0]),
+    ];
+    model_file(folder.path(), "shallow-plrnn", &[], &tensors);
+    let found = document(folder.path(), "analyze m.safetensors --cycles 1", 0);
+    assert_eq!(found["orbit"]["start"], "zero");
+    let lyapunov = &found["lyapunov"];
+    assert_eq!(lyapunov["lost"], serde_json::json!([0, 0]));
+    for (j, expected) in [0.4701, -1.1632].into_iter().enumerate() {
+        // Four decimals are known, of a = 1.7 that single precision rounds, and 1e5 steps scatter by some 1e-4.
+        let exponent = lyapunov["exponents"][j].as_f64().unwrap();
+        assert!((exponent - expected).abs() < 1e-3, "{lyapunov}");
+    }
+    let (_, notes) = said(folder.path(), "analyze m.safetensors --cycles 1", 0);
+    assert!(!notes.contains("warning"), "{notes}");
+}
+
+#[test]
+fn a_map_to_one_point_has_no_finite_exponent() {
+    let folder = TempDir::new().unwrap();
+    linear_model(folder.path(), 0.0, 1.0, &[]);
+    let found = document(folder.path(), "analyze m.safetensors --steps 1000", 0);
+    let lyapunov = &found["lyapunov"];
+    assert!(lyapunov["exponents"][0].is_null() && lyapunov["mean_log_det"].is_null());
+    assert_eq!(lyapunov["lost"], serde_json::json!([1000]));
+    assert_eq!(found["kaplan_yorke"], 0.0);
+    let (text, notes) = said(folder.path(), "analyze m.safetensors --steps 1000", 0);
+    assert!(text.contains("1  −∞  lost at 1000 steps"), "{text}");
+    assert!(text.contains("no sum to check"), "{text}");
+    assert!(!notes.contains("warning"), "{notes}");
+}
+
 /// The tent map 1 − 2|x| has two fixed points and one 2-cycle, (0.2, 0.6).
 #[test]
 fn cycles_stand_by_their_period() {

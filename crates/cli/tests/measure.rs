@@ -189,7 +189,17 @@ fn what_cannot_be_compared_is_a_mistake() {
     refused(
         "huge.csv",
         "constant.csv",
-        "`x1` of the truth reaches 6e300, too large to be measured\nhint: give",
+        "channel 1 of the truth reaches 6e300, too large to be measured\nhint: give",
+    );
+    table(
+        folder.path(),
+        "tiny.csv",
+        numbers(|t| format!("{},{}e-300,{}", t % 7, t % 13, t % 11)),
+    );
+    refused(
+        "tiny.csv",
+        "constant.csv",
+        "channel 2 of the truth has a spread of 3.7",
     );
 }
 

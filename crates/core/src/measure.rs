@@ -223,6 +223,22 @@ pub enum MeasureError {
         /// The channel, from 0.
         channel: usize,
     },
+    /// A value is too large to be squared and summed.
+    #[error("channel {} of the truth reaches {value:e}, too large to be measured", channel + 1)]
+    TooLarge {
+        /// The channel, from 0.
+        channel: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A channel varies too little to be squared and summed.
+    #[error("channel {} of the truth has a spread of {spread:e}, too small to be measured", channel + 1)]
+    TooSmall {
+        /// The channel, from 0.
+        channel: usize,
+        /// Its standard deviation.
+        spread: f64,
+    },
     /// A channel does not vary.
     #[error("channel {} of the {side} is constant", channel + 1)]
     Constant {
@@ -261,6 +277,9 @@ impl MeasureError {
             MeasureError::NotFinite { .. } => Some(
                 "cut out or fill in missing values: measures are not defined with holes".into(),
             ),
+            MeasureError::TooLarge { .. } | MeasureError::TooSmall { .. } => {
+                Some("give the data in other units, or standardise them".into())
+            }
             MeasureError::Constant {
                 side: Side::Truth, ..
             } => Some("leave the channel out with `--state`".into()),
@@ -305,16 +324,38 @@ fn refuse_short(rows: Rows<'_>, needed: usize) -> Result<(), MeasureError> {
     }
 }
 
-/// The moments of a truth that can be standardised: finite, at least two rows, no constant channel.
+/// The moments of a truth that can be standardised: finite, at least two rows, no constant channel, of a size whose
+/// squares can be summed.
 fn spread(truth: Rows<'_>) -> Result<Vec<(f64, f64)>, MeasureError> {
     refuse_short(truth, 2)?;
     refuse_not_finite(Side::Truth, truth)?;
+    if let Some(channel) = constant_channel(truth) {
+        let side = Side::Truth;
+        return Err(MeasureError::Constant { side, channel });
+    }
     let moments = truth.moments();
-    match constant_channel(truth) {
-        None => Ok(moments),
-        Some(channel) => Err(MeasureError::Constant {
-            side: Side::Truth,
+    refuse_scale(truth, &moments)?;
+    Ok(moments)
+}
+
+/// The largest value and the least spread of a truth: fourth powers of both (squares of entries of a covariance), summed over
+/// many rows, are normal numbers.
+const MEASURABLE: (f64, f64) = (1e70, 1e-70);
+
+/// Refuses a truth that is too large or too small to be measured.
+fn refuse_scale(truth: Rows<'_>, moments: &[(f64, f64)]) -> Result<(), MeasureError> {
+    let (largest, least) = MEASURABLE;
+    let by_size = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.abs().total_cmp(&b.abs());
+    let values = truth.values().iter().copied().enumerate();
+    if let Some((i, value)) = values.max_by(by_size).filter(|(_, v)| v.abs() > largest) {
+        let channel = i % truth.dim();
+        return Err(MeasureError::TooLarge { channel, value });
+    }
+    match moments.iter().position(|&(_, sd)| sd < least) {
+        None => Ok(()),
+        Some(channel) => Err(MeasureError::TooSmall {
             channel,
+            spread: moments[channel].1,
         }),
     }
 }

@@ -503,7 +503,15 @@ impl Scaling {
 
     /// To scaled units.
     pub fn apply(&self, series: &Series) -> Series {
-        series.map_values(|c, x| (x - self.mean[c]) / self.sd[c])
+        series.map_values(|c, x| {
+            let (mean, sd) = (self.mean[c], self.sd[c]);
+            // A difference of two of the largest numbers is none.
+            if (x - mean).is_infinite() {
+                x / sd - mean / sd
+            } else {
+                (x - mean) / sd
+            }
+        })
     }
 
     /// Back to physical units.
@@ -514,17 +522,43 @@ impl Scaling {
 
 /// Mean and sample standard deviation (n − 1) of the values that are not NaN; (0, 0) when there is none. Two
 /// passes, so that a large mean does not cost digits.
+///
+/// Of any finite values: where the variance leaves the normal numbers, as that of values near 1e-200 or 1e200 does, both are
+/// computed in units of a power of two, which rounds nothing. Elsewhere they are computed as they stand.
 pub fn mean_and_sd(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let present = values.filter(|v| !v.is_nan());
-    let (n, sum) = present
+    let (mean, variance) = mean_and_variance(present.clone());
+    if variance.is_normal() {
+        return (mean, variance.sqrt());
+    }
+    let unit = binade(present.clone().fold(0.0, |most: f64, v| most.max(v.abs())));
+    let (mean, variance) = mean_and_variance(present.map(|v| v / unit));
+    // What varies has a spread above 0, and no spread is infinite: that of ±f64::MAX is √2 times as large.
+    let least = if variance > 0.0 {
+        f64::from_bits(1)
+    } else {
+        0.0
+    };
+    (mean * unit, (variance.sqrt() * unit).clamp(least, f64::MAX))
+}
+
+fn mean_and_variance(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let (n, sum) = values
         .clone()
         .fold((0usize, 0.0), |(n, sum), v| (n + 1, sum + v));
     if n == 0 {
         return (0.0, 0.0);
     }
     let mean = sum / n as f64;
-    let squares: f64 = present.map(|v| (v - mean) * (v - mean)).sum();
-    (mean, (squares / n.saturating_sub(1).max(1) as f64).sqrt())
+    let squares: f64 = values.map(|v| (v - mean) * (v - mean)).sum();
+    (mean, squares / n.saturating_sub(1).max(1) as f64)
+}
+
+/// The power of two at or below |v|, kept between 2⁻¹⁰²² and 2¹⁰²²: values of the size of v, divided by it, are of order
+/// one and not rounded.
+pub(crate) fn binade(v: f64) -> f64 {
+    let within = v.abs().clamp(f64::MIN_POSITIVE, 2f64.powi(1022));
+    f64::from_bits(within.to_bits() >> 52 << 52)
 }
 
 /// The longest parts of a range in which something holds for every row, in order.
@@ -634,6 +668,45 @@ mod tests {
                 .zip(series.rows().flatten())
                 .all(|(a, b)| (a - b).abs() < 1e-8)
         );
+    }
+
+    /// Scaling by a power of two rounds nothing, and so scales moments to the bit, as long as no square is denormal in one
+    /// of both.
+    #[test]
+    fn moments_scale_with_their_values_from_end_to_end_of_the_numbers() {
+        let values: Vec<f64> = (0..500)
+            .map(|i| f64::from(i * i % 97) / 97.0 - 0.3)
+            .chain([f64::NAN])
+            .collect();
+        let (mean, sd) = mean_and_sd(values.iter().copied());
+        for exponent in [-1015, -900, -540, -500, 0, 500, 512, 900, 1015] {
+            let unit = 2f64.powi(exponent);
+            let scaled = mean_and_sd(values.iter().map(|v| v * unit));
+            assert_eq!(scaled, (mean * unit, sd * unit), "2^{exponent}");
+        }
+    }
+
+    #[test]
+    fn the_least_and_the_largest_numbers_have_a_spread() {
+        let least = f64::from_bits(1);
+        let mostly_zero = (0..1000).map(|i| if i == 7 { least } else { 0.0 });
+        assert_eq!(mean_and_sd(mostly_zero), (0.0, least));
+        let ends = [f64::MAX, f64::MIN, f64::MAX, f64::MIN];
+        assert_eq!(mean_and_sd(ends.into_iter()), (0.0, f64::MAX));
+        assert_eq!(mean_and_sd([f64::MAX; 3].into_iter()), (f64::MAX, 0.0));
+        assert!(mean_and_sd([f64::INFINITY, 0.0].into_iter()).1.is_nan());
+    }
+
+    #[test]
+    fn standardising_gives_unit_moments_at_every_scale() {
+        for scale in [1e-307, 1e-300, 1e-162, 1e200, 1e300, 1e308] {
+            let wave = |i: i32| scale * (1.7 * (0.37 * f64::from(i)).sin() - 0.05);
+            let series = Series::from_rows((0..400).map(wave).collect(), 1, 1.0).unwrap();
+            let scaled = Scaling::standardizing(&series).apply(&series);
+            let (mean, sd) = mean_and_sd(scaled.column(0));
+            // 400 values of order one, rounded a few times; those near 1e-307 to 2⁻¹⁰⁷⁴, 5e-17 of them.
+            assert!(mean.abs() < 1e-13 && (sd - 1.0).abs() < 1e-13, "{scale}");
+        }
     }
 
     #[test]

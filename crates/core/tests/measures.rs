@@ -12,7 +12,7 @@ use attractor_core::measure::correlation_dimension::Dimension;
 use attractor_core::measure::d_hellinger::Spectra;
 use attractor_core::measure::d_stsp::{Binned, StateBox};
 use attractor_core::measure::evaluate::{OrbitPart, OrbitScores, Plan, Reference, Which, scores};
-use attractor_core::measure::levels::levels;
+use attractor_core::measure::levels::{LevelsError, levels};
 use attractor_core::measure::mixture::Mixture;
 use attractor_core::measure::prediction_error::prediction_error;
 use attractor_core::measure::surrogate::Surrogate;
@@ -108,12 +108,44 @@ fn reversing_and_shifting_time_changes_nothing_but_rounding() {
 #[test]
 fn units_do_not_matter_up_to_five_channels() {
     let (x, y) = (orbit("lorenz63", 6000, 0), orbit("lorenz63", 6000, 1));
-    // Powers of two, so that nothing is rounded.
-    let scaled = |x: &[f64]| -> Vec<f64> { x.iter().map(|v| 1024.0 * v).collect() };
     for id in of_orbits(3) {
         let before = measured(id, Rows::new(&x, 3), Rows::new(&y, 3)).unwrap();
-        let after = measured(id, Rows::new(&scaled(&x), 3), Rows::new(&scaled(&y), 3)).unwrap();
-        assert_eq!(before, after, "{id}");
+        // Powers of two, so that nothing is rounded.
+        for unit in [1024.0, 2f64.powi(-200), 2f64.powi(200)] {
+            let scaled = |x: &[f64]| -> Vec<f64> { x.iter().map(|v| unit * v).collect() };
+            let after = measured(id, Rows::new(&scaled(&x), 3), Rows::new(&scaled(&y), 3)).unwrap();
+            assert_eq!(before, after, "{id}, {unit:e}");
+        }
+    }
+}
+
+#[test]
+fn truths_whose_squares_are_no_numbers_are_refused() {
+    for n in [2, 6] {
+        let x = normals(300 * n, 3);
+        // Only the second channel is so small or so large.
+        let scaled = |scale: f64| -> Vec<f64> {
+            let rows = x.chunks_exact(n);
+            rows.flat_map(|row| (0..n).map(|i| if i == 1 { scale * row[i] } else { row[i] }))
+                .collect()
+        };
+        for scale in [1e-320, 1e-300, 1e-162, 1e-80, 1e80, 1e200, 1e306] {
+            let truth = scaled(scale);
+            let truth = Rows::new(&truth, n);
+            let refused = |error: MeasureError| match error {
+                MeasureError::TooSmall { channel: 1, .. } => scale < 1.0 && error.hint().is_some(),
+                MeasureError::TooLarge { channel: 1, .. } => scale > 1.0 && error.hint().is_some(),
+                _ => false,
+            };
+            for id in of_orbits(n) {
+                assert!(refused(measured(id, truth, truth).unwrap_err()), "{id}");
+            }
+            assert!(refused(ValidForecasts::new(truth, 0.5).unwrap_err()));
+            let no_levels = levels(truth, &[], &Options::default(), &mut Unwatched);
+            assert!(
+                matches!(no_levels, Err(LevelsError::Measure(error)) if refused(error.clone()))
+            );
+        }
     }
 }
 

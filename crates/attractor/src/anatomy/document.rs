@@ -52,6 +52,7 @@ struct OrbitDocument {
 pub struct ExponentsDocument {
     exponents: Vec<f64>,
     standard_errors: Vec<f64>,
+    lost: Vec<usize>,
     per: String,
     per_step: Vec<f64>,
     sum: f64,
@@ -202,6 +203,7 @@ impl ExponentsDocument {
             sum: in_time.exponents.iter().sum(),
             exponents: in_time.exponents,
             standard_errors: in_time.errors,
+            lost: spectrum.lost.clone(),
             per,
             per_step: spectrum.exponents.clone(),
             mean_log_det: in_time.mean_log_det,

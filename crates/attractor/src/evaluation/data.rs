@@ -3,7 +3,7 @@
 use attractor_core::dynamics::Stretch;
 use attractor_core::measure::Rows;
 use attractor_core::measure::d_stsp::LARGEST_BINNED;
-use attractor_core::series::{Channel, Series};
+use attractor_core::series::Series;
 use attractor_core::text::{count, figure};
 
 use super::EvaluationError;
@@ -29,27 +29,6 @@ pub(super) fn longest<'a>(
         return Err(EvaluationError::NoRow { side });
     }
     Ok(Stretch::longest(series))
-}
-
-/// Fourth powers of values beyond this, summed over many rows, are not finite.
-const LARGEST: f64 = 1e70;
-
-/// Refuses what a series cannot be judged by. One that is judged may be as large: its orbit diverges.
-pub(super) fn refuse_large(
-    rows: Rows<'_>,
-    channels: &[Channel],
-    side: &'static str,
-) -> Result<(), EvaluationError> {
-    let x = rows.values();
-    let largest = (0..x.len()).max_by(|&i, &j| x[i].abs().total_cmp(&x[j].abs()));
-    match largest.filter(|&i| x[i].abs() > LARGEST) {
-        None => Ok(()),
-        Some(i) => Err(EvaluationError::TooLarge {
-            side,
-            channel: channels[i % channels.len()].name.clone(),
-            value: x[i],
-        }),
-    }
 }
 
 /// A warning if rows were trained on or chosen by.

@@ -124,13 +124,27 @@ fn data_that_do_not_fit_are_refused() {
         large.to_string(),
         "channel `x2` reaches 1e30, too large for training in single precision"
     );
-    // Standardising does not help where the squares are not finite.
-    let wave = |i: i32| 1e300 * f64::from(i).sin();
-    let huge = Series::from_rows((0..600).map(wave).collect(), 2, 1.0).unwrap();
-    let huge = check(&[("window", "5", Origin::Flag)])
-        .unwrap()
-        .resolve(&huge);
-    assert!(matches!(huge, Err(ExperimentError::TooLarge { .. })));
+    // Standardised, any scale trains; as they are, such data are beyond single precision.
+    for scale in [1e-300, 1e300] {
+        let wave = |i: i32| scale * f64::from(i).sin();
+        let recording = Series::from_rows((0..600).map(wave).collect(), 2, 1.0).unwrap();
+        let resolve = |standardize| {
+            let settings = [
+                ("window", "5", Origin::Flag),
+                ("standardize", standardize, Origin::Flag),
+            ];
+            check(&settings).unwrap().resolve(&recording)
+        };
+        let scaling = resolve("auto").unwrap().data.scaling;
+        // √½ of a sine over some hundred periods.
+        let near = |sd: &f64| (sd / scale - 0.5f64.sqrt()).abs() < 0.01;
+        assert!(scaling.sd.iter().all(near), "{scaling:?}");
+        let refused = resolve("off").err().unwrap();
+        let told = refused
+            .to_string()
+            .contains("for training in single precision");
+        assert!(told && refused.hint().is_some(), "{refused}");
+    }
     // 65536 windows of 101 rows, 2 · 65536 numbers and more a row: above 3 TiB.
     let greedy = check(&[
         ("batch", "65536", Origin::Flag),

@@ -13,7 +13,7 @@ use attractor::generate::GeneratedFrom;
 use attractor::run::Folder;
 use clap::Args;
 
-use super::whole;
+use super::{lyapunov, whole};
 use crate::follow::Shown;
 use crate::json;
 use crate::reading::Reading;
@@ -107,6 +107,9 @@ impl Analyze {
                 notes,
                 "note: the model does not say where to start: the orbit starts from zeros"
             )?;
+        }
+        if let Some(spectrum) = &anatomy.lyapunov {
+            lyapunov::warn_of_broken_sum(spectrum, spectrum.exponents.len())?;
         }
         if let Some(step) = anatomy.diverged_at {
             writeln!(

@@ -13,7 +13,7 @@ use attractor::system::find;
 use clap::Args;
 
 pub(super) use recording::{delay, dims, region};
-pub(super) use system::rows;
+pub(super) use system::{rows, warn_of_broken_sum};
 
 /// Compute the Lyapunov exponents of a known system, or the largest one of a recording
 ///

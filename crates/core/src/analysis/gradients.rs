@@ -61,7 +61,12 @@ pub fn product_norms(map: &dyn Map, theta: &[f64], teacher: &Teacher<'_>, alpha:
         norms.push(log);
         for i in 0..m {
             let gain = if i < teacher.forced { alpha } else { 0.0 };
-            let scale = (1.0 - gain) / norm;
+            // A product that has become zero stays zero, at −∞.
+            let scale = if norm == 0.0 {
+                0.0
+            } else {
+                (1.0 - gain) / norm
+            };
             (0..m).for_each(|j| product[i * m + j] = pushed[i * m + j] * scale);
             z[i] = next[i] + gain * (z_hat[i] - next[i]);
         }

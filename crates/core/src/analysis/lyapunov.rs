@@ -9,6 +9,30 @@
 //! 1980; Shimada and Nagashima 1979). For a flow the state and the vectors are integrated as one system,
 //! x' = f(x), w' = J(x) w, under one tolerance; for a map w ← J(x) w with the Jacobian before the step.
 //!
+//! # Singular Jacobians
+//!
+//! A Jacobian without full rank takes a direction of tangent space to zero, and no later Jacobian brings it back: of the
+//! product along the orbit, the last exponent is −∞ from there on, and so is the mean of ln |det J|. That is a statement on this
+//! product, not on the attractor, whose exponents are means over its natural measure: there a singular Jacobian counts by how
+//! often it is met. So a direction that is lost is replaced by a new one, orthogonal to all that are left, which the
+//! steps that follow turn as they turn any other, and
+//!
+//! | where it is lost | λ_j |
+//! | --- | --- |
+//! | in the transient, as where an orbit starts on a corner of regions | as if it had not been lost: the orbit that counts begins later |
+//! | at times that do not come again (once, or only in the first half) | the mean over the steps at which it is not lost, of a set of measure one |
+//! | more than once in the second half | −∞: nothing says that it stops, and a set of positive measure makes the mean −∞ |
+//!
+//! How often each direction was lost is part of the result ([`Spectrum::lost`]). Lost means contracted to less than rounding
+//! leaves of the Jacobian's size, M · 10⁻¹⁵: from there on a length says nothing.
+//!
+//! # The sum
+//!
+//! At every step Π_j R_jj = |det J| where all M vectors are followed, so that Σ_j λ_j is the mean of ln |det J| along the same
+//! orbit to within rounding, which is computed as well: the bound on the relative error of R_jj is M ε ‖J‖ / R_jj. Where they
+//! differ by more, this program is wrong, and says so ([`Spectrum::broken_sum`]). Where a direction was lost there is
+//! nothing to compare: the mean is −∞.
+//!
 //! ```
 //! use attractor_core::analysis::lyapunov::{LyapunovPlan, lyapunov_spectrum};
 //! use attractor_core::system;
@@ -21,6 +45,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod frame;
+
 use crate::dynamics::{Dynamics, Tangent};
 use crate::linalg;
 use crate::map::Map;
@@ -28,6 +54,7 @@ use crate::map::tangent::Tangent as MapTangent;
 use crate::series::mean_and_sd;
 use crate::system::integrate::{Dop853, IntegrateError, Tolerance};
 use crate::system::{System, Time};
+use frame::{Growth, LogProduct, dot, orthonormalize, rounding};
 
 /// How to estimate a spectrum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,15 +90,32 @@ pub const BLOCKS: usize = 20;
 /// Lyapunov exponents with what is needed to trust them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spectrum {
-    /// The exponents, descending, per unit of time (flows) or per step (maps).
+    /// The exponents, descending, per unit of time (flows) or per step (maps); −∞ for a direction that is lost for ever.
     pub exponents: Vec<f64>,
-    /// Their standard errors, from the scatter over [`BLOCKS`] parts of the orbit.
+    /// Their standard errors, from the scatter over [`BLOCKS`] parts of the orbit; NaN for −∞.
     pub errors: Vec<f64>,
+    /// At how many of the steps that count each direction was lost.
+    pub lost: Vec<usize>,
     /// Estimates from the first 1, 2, … [`BLOCKS`] parts of the orbit; the last are the exponents.
     pub trace: Vec<Vec<f64>>,
-    /// The mean of ln |det J| along the orbit of a map, computed on its own: the sum of all exponents must be this. Not
-    /// known for flows, where it is the mean divergence.
+    /// The mean of ln |det J| along the orbit of a map, computed on its own: the sum of all exponents must be this. −∞ if
+    /// the map was singular at a step that counts. Not known for flows, where it is the mean divergence.
     pub mean_log_det: Option<f64>,
+    /// How far rounding may take the sum of all exponents from it.
+    pub rounding: f64,
+}
+
+/// Exponents whose sum is not the mean log-determinant: one of both was computed wrongly.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error(
+    "the exponents sum to {sum}, but the mean log-determinant is {mean_log_det}: \
+     do not trust them, this is an error of the program"
+)]
+pub struct BrokenSum {
+    /// Σ λ.
+    pub sum: f64,
+    /// The mean of ln |det J|.
+    pub mean_log_det: f64,
 }
 
 impl Spectrum {
@@ -86,16 +130,27 @@ impl Spectrum {
         Spectrum {
             exponents: over(&self.exponents),
             errors: over(&self.errors),
+            lost: self.lost.clone(),
             trace: self.trace.iter().map(|row| over(row)).collect(),
             mean_log_det: self.mean_log_det.map(|v| v / dt),
+            rounding: self.rounding / dt,
         }
     }
 
-    /// |Σ λ − mean ln |det J||, where both are known and finite: how far rounding has come.
+    /// |Σ λ − mean ln |det J||, where both are known and no direction was lost: how far rounding has come.
     pub fn imbalance(&self, dim: usize) -> Option<f64> {
-        let volume = self.mean_log_det.filter(|_| self.exponents.len() == dim)?;
-        let difference = (self.exponents.iter().sum::<f64>() - volume).abs();
-        difference.is_finite().then_some(difference)
+        let is_whole = self.exponents.len() == dim && self.lost.iter().all(|&lost| lost == 0);
+        let volume = self.mean_log_det.filter(|_| is_whole)?;
+        Some((self.exponents.iter().sum::<f64>() - volume).abs())
+    }
+
+    /// Both sides of the sum rule, if they differ by more than rounding explains.
+    pub fn broken_sum(&self, dim: usize) -> Option<BrokenSum> {
+        let holds = self.imbalance(dim)? <= self.rounding;
+        (!holds).then(|| BrokenSum {
+            sum: self.exponents.iter().sum(),
+            mean_log_det: self.mean_log_det.unwrap_or(f64::NAN),
+        })
     }
 }
 
@@ -233,50 +288,25 @@ fn iterate_in(
         advance(step, &mut jac)?;
         push(&jac, &w, &mut pushed, dim);
         std::mem::swap(&mut w, &mut pushed);
+        let size = dot(&jac, &jac).sqrt();
         if step >= plan.transient {
             linalg::pivots(&mut jac[..dim * dim], dim, |pivot| volume.push(pivot.abs()));
             counted += 1;
         }
-        stretch(&mut w);
+        stretch(&mut w, size);
         Ok(())
     })?;
+    let steps = f64::from(counted);
+    let mean_log_det = match spectrum.lost.iter().any(|&lost| lost > 0) {
+        true if plan.count == dim => f64::NEG_INFINITY,
+        _ => volume.log() / steps,
+    };
     Ok(Spectrum {
-        mean_log_det: Some(volume.log() / f64::from(counted)),
+        mean_log_det: Some(mean_log_det),
+        // Sums of so many logarithms are rounded, too.
+        rounding: spectrum.rounding + f64::EPSILON * steps * mean_log_det.abs(),
         ..spectrum
     })
-}
-
-/// ln of a long product: logarithms are dear, so that one is taken of many factors together.
-#[derive(Debug, Clone, Copy)]
-struct LogProduct {
-    log: f64,
-    product: f64,
-}
-
-impl Default for LogProduct {
-    fn default() -> LogProduct {
-        LogProduct {
-            log: 0.0,
-            product: 1.0,
-        }
-    }
-}
-
-impl LogProduct {
-    #[inline(always)]
-    fn push(&mut self, factor: f64) {
-        let before = self.product;
-        self.product *= factor;
-        if !(1e-100..1e100).contains(&self.product) {
-            // One by one: together they may be beyond all numbers.
-            self.log += before.ln() + factor.ln();
-            self.product = 1.0;
-        }
-    }
-
-    fn log(self) -> f64 {
-        self.log + self.product.ln()
-    }
 }
 
 fn of_stepper(
@@ -289,7 +319,8 @@ fn of_stepper(
     estimate(plan.interval, x0.len(), plan, |step, stretch| {
         stepper.step(&mut x, &mut w);
         finite(&x, step as f64 * plan.interval)?;
-        stretch(&mut w);
+        let size = longest(&w, x.len());
+        stretch(&mut w, size);
         Ok(())
     })
 }
@@ -311,7 +342,9 @@ fn of_flow(
     let mut orbit = Dop853::new(flow, &joint, plan.tolerance);
     estimate(plan.interval, dim, plan, |step, stretch| {
         orbit.stop_at((step + 1) as f64 * plan.interval, |state| {
-            stretch(&mut state[dim..])
+            let w = &mut state[dim..];
+            let size = longest(w, dim);
+            stretch(w, size);
         })
     })
 }
@@ -333,9 +366,10 @@ fn push(jac: &[f64], w: &[f64], out: &mut [f64], dim: usize) {
     }
 }
 
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+/// The length of the longest vector.
+fn longest(w: &[f64], dim: usize) -> f64 {
+    let squares = w.chunks_exact(dim).map(|w| dot(w, w));
+    squares.fold(0.0, f64::max).sqrt()
 }
 
 fn finite(x: &[f64], time: f64) -> Result<(), IntegrateError> {
@@ -346,8 +380,8 @@ fn finite(x: &[f64], time: f64) -> Result<(), IntegrateError> {
     }
 }
 
-/// What orthonormalises the vectors and takes note of their growth.
-type Stretch<'a> = &'a mut dyn FnMut(&mut [f64]);
+/// What orthonormalises vectors that a linear map of a given size has moved, and takes note of their growth.
+type Stretch<'a> = &'a mut dyn FnMut(&mut [f64], f64);
 
 /// Advances interval by interval, `advance(number, stretch)`, and averages the logarithms of growth.
 #[inline(always)]
@@ -357,69 +391,79 @@ fn estimate(
     plan: &LyapunovPlan,
     mut advance: impl FnMut(usize, Stretch) -> Result<(), IntegrateError>,
 ) -> Result<Spectrum, IntegrateError> {
-    let mut growth = vec![LogProduct::default(); plan.count];
+    let mut growth = vec![Growth::default(); plan.count];
     for step in 0..plan.transient {
-        advance(step, &mut |w| orthonormalize(w, dim, &mut growth))?;
+        advance(step, &mut |w, size| {
+            orthonormalize(w, dim, size, &mut growth)
+        })?;
     }
     let length = plan.intervals / BLOCKS;
-    let time = length as f64 * interval;
     let mut blocks = Vec::with_capacity(BLOCKS);
     for i in 0..BLOCKS {
-        growth.fill(LogProduct::default());
+        growth.fill(Growth::default());
         for step in 0..length {
             let number = plan.transient + i * length + step;
-            advance(number, &mut |w| orthonormalize(w, dim, &mut growth))?;
+            advance(number, &mut |w, size| {
+                orthonormalize(w, dim, size, &mut growth)
+            })?;
         }
-        blocks.push(growth.iter().map(|g| g.log() / time).collect());
+        blocks.push(growth.clone());
     }
-    Ok(summarize(&blocks))
+    Ok(summarize(&blocks, (length, interval), dim))
 }
 
-/// Gram and Schmidt's orthonormalisation, each vector against all before it; once more if that took most of its length,
-/// and with it most digits. Pushes R_jj to `growth`; R_jj = 0 counts as 1e-300.
-#[inline(always)]
-fn orthonormalize(w: &mut [f64], dim: usize, growth: &mut [LogProduct]) {
-    for (j, growth) in growth.iter_mut().enumerate() {
-        let (done, rest) = w.split_at_mut(j * dim);
-        let vector = &mut rest[..dim];
-        let mut before = dot(vector, vector);
-        loop {
-            for earlier in done.chunks_exact(dim) {
-                let overlap = dot(earlier, vector);
-                vector
-                    .iter_mut()
-                    .zip(earlier)
-                    .for_each(|(v, e)| *v -= overlap * e);
-            }
-            let after = dot(vector, vector);
-            // At most twice: a third time there is nothing left to take.
-            if j == 0 || after > 0.25 * before || before == 0.0 {
-                before = after;
-                break;
-            }
-            before = 0.0;
-        }
-        let length = before.sqrt().max(1e-300);
-        let scale = 1.0 / length;
-        vector.iter_mut().for_each(|v| *v *= scale);
-        growth.push(length);
-    }
-}
-
-fn summarize(blocks: &[Vec<f64>]) -> Spectrum {
-    let count = blocks[0].len();
-    let moments = |j: usize, n: usize| mean_and_sd(blocks[..n].iter().map(move |block| block[j]));
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&a, &b| moments(b, BLOCKS).0.total_cmp(&moments(a, BLOCKS).0));
-    let estimate = |n: usize| order.iter().map(|&j| moments(j, n).0).collect();
+/// Exponents from the growth in each of the blocks, of so many intervals of so much time.
+fn summarize(blocks: &[Vec<Growth>], span: (usize, f64), dim: usize) -> Spectrum {
+    let directions =
+        (0..blocks[0].len()).map(|j| Direction::new(blocks.iter().map(|b| b[j]), span));
+    let mut directions: Vec<Direction> = directions.collect();
+    directions.sort_by(|a, b| b.estimate(BLOCKS).total_cmp(&a.estimate(BLOCKS)));
+    let estimates = |n: usize| directions.iter().map(|d| d.estimate(n)).collect();
+    let roundings: f64 = blocks.iter().flatten().map(|growth| growth.roundings).sum();
     Spectrum {
-        exponents: estimate(BLOCKS),
-        errors: order
-            .iter()
-            .map(|&j| moments(j, BLOCKS).1 / (BLOCKS as f64).sqrt())
-            .collect(),
-        trace: (1..=BLOCKS).map(estimate).collect(),
+        exponents: estimates(BLOCKS),
+        errors: directions.iter().map(Direction::error).collect(),
+        lost: directions.iter().map(|d| d.lost).collect(),
+        trace: (1..=BLOCKS).map(estimates).collect(),
         mean_log_det: None,
+        rounding: rounding(dim, roundings / (span.0 * BLOCKS) as f64),
+    }
+}
+
+/// One direction over all blocks.
+struct Direction {
+    /// Its growth per unit of time in each block; NaN where it was always lost.
+    rates: Vec<f64>,
+    lost: usize,
+    is_lost_for_ever: bool,
+}
+
+impl Direction {
+    fn new(growth: impl Iterator<Item = Growth> + Clone, span: (usize, f64)) -> Direction {
+        let lost = growth.clone().map(|growth| growth.lost);
+        Direction {
+            rates: growth.map(|growth| growth.rate(span)).collect(),
+            is_lost_for_ever: lost.clone().skip(BLOCKS / 2).sum::<usize>() > 1,
+            lost: lost.sum(),
+        }
+    }
+
+    /// The exponent from the first n blocks.
+    fn estimate(&self, n: usize) -> f64 {
+        if self.is_lost_for_ever {
+            f64::NEG_INFINITY
+        } else {
+            mean_and_sd(self.rates[..n].iter().copied()).0
+        }
+    }
+
+    fn error(&self) -> f64 {
+        let there = self.rates.iter().filter(|rate| !rate.is_nan()).count();
+        if self.is_lost_for_ever {
+            f64::NAN
+        } else {
+            mean_and_sd(self.rates.iter().copied()).1 / (there as f64).sqrt()
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::spectrum::{Correlator, Period};
 use super::{Options, Seen, Severity, Subject};
-use crate::series::{Series, mean_and_sd};
+use crate::series::{Series, binade, mean_and_sd};
 
 /// What the table of channels shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +115,18 @@ impl<'a> Record<'a> {
     /// The channels that vary.
     pub fn varying(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.channels.len()).filter(|&c| self.varies(c))
+    }
+
+    /// The power of two of every channel's spread; 1 where it does not vary.
+    pub(super) fn units(&self) -> Vec<f64> {
+        let unit = |c: usize| {
+            if self.varies(c) {
+                binade(self.channels[c].sd)
+            } else {
+                1.0
+            }
+        };
+        (0..self.channels.len()).map(unit).collect()
     }
 
     /// The rows that a position range of the columns stands for.
@@ -240,7 +252,7 @@ fn summarise(
         sorted.first().copied().unwrap_or(f64::NAN),
         sorted.last().copied().unwrap_or(f64::NAN),
     );
-    let memory = (min < max).then(|| correlator.correlate(column, mean));
+    let memory = (min < max).then(|| correlator.correlate(column, (mean, sd)));
     let described = &series.channels()[channel];
     ChannelSummary {
         name: described.name.clone(),

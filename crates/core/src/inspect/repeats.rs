@@ -26,10 +26,14 @@ pub(super) struct Run {
     pub(super) len: usize,
 }
 
-/// One hash a row, in single precision; 0 and −0 agree, and so do missing values.
-pub(super) fn row_hashes<'a>(rows: impl Iterator<Item = &'a [f64]>) -> Vec<u64> {
-    rows.map(|row| row.iter().fold(0, |hash, &v| mixed(hash ^ bits(v))))
-        .collect()
+/// One hash per row, in single precision and in units per channel that are powers of two, so that no scale is beyond single
+/// precision; 0 and −0 agree, and so do missing values.
+pub(super) fn row_hashes<'a>(rows: impl Iterator<Item = &'a [f64]>, units: &[f64]) -> Vec<u64> {
+    let hash = |row: &[f64]| {
+        let values = row.iter().zip(units);
+        values.fold(0, |hash, (v, unit)| mixed(hash ^ bits(v / unit)))
+    };
+    rows.map(hash).collect()
 }
 
 fn bits(v: f64) -> u64 {
@@ -137,7 +141,7 @@ mod tests {
     use super::*;
 
     fn hashes(values: &[f64]) -> Vec<u64> {
-        row_hashes(values.chunks_exact(1))
+        row_hashes(values.chunks_exact(1), &[1.0])
     }
 
     fn noise(n: usize, seed: u64) -> Vec<f64> {

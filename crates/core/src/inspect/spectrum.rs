@@ -15,6 +15,7 @@ use std::f64::consts::E;
 use std::ops::Range;
 
 use crate::fft::{Complex64, RealFft};
+use crate::series::binade;
 
 /// Degrees of freedom of the Parzen window per n/m (Priestley 1981, table 6.1).
 const PARZEN_FREEDOM: f64 = 3.7;
@@ -76,11 +77,13 @@ impl Correlator {
         }
     }
 
-    /// The autocorrelation of a column about its mean.
-    pub(super) fn correlate(&mut self, column: &[f64], mean: f64) -> Memory {
+    /// The autocorrelation of a column about its mean, of a spread whose power of two is the unit: squares of values near
+    /// 1e-200 or 1e200 are no normal numbers.
+    pub(super) fn correlate(&mut self, column: &[f64], (mean, sd): (f64, f64)) -> Memory {
+        let unit = binade(sd);
         let centred: Vec<f64> = column
             .iter()
-            .map(|&v| if v.is_nan() { 0.0 } else { v - mean })
+            .map(|&v| if v.is_nan() { 0.0 } else { (v - mean) / unit })
             .collect();
         let sums = self.lagged_sums(&centred);
         let mask: Vec<f64> = column.iter().map(|v| f64::from(!v.is_nan())).collect();
@@ -266,8 +269,8 @@ mod tests {
 
     fn measured(column: &[f64], segments: &[Range<usize>]) -> (Option<f64>, Option<Period>) {
         let mut correlator = Correlator::new(segments);
-        let (mean, _) = crate::series::mean_and_sd(column.iter().copied());
-        let memory = correlator.correlate(column, mean);
+        let moments = crate::series::mean_and_sd(column.iter().copied());
+        let memory = correlator.correlate(column, moments);
         (memory.time(), correlator.period(&memory))
     }
 

@@ -452,6 +452,40 @@ fn the_smallest_recordings_are_told_to_be_short() {
     }
 }
 
+/// In other units nothing changes but the figures that have them: powers of two are not rounded.
+#[test]
+fn what_has_no_unit_does_not_depend_on_the_scale() {
+    let wave = |t: i32| (0.13 * f64::from(t)).sin() + 0.4 * (0.041 * f64::from(t)).cos();
+    let drifting = (0..3000).flat_map(|t| [wave(t), wave(t + 700) + 0.002 * f64::from(t)]);
+    let rows: Vec<f64> = drifting.collect();
+    let at = |scale: f64| {
+        let scaled = |rows: &[f64]| {
+            let x = rows.iter().map(|v| v * scale).collect();
+            Series::from_rows(x, 2, 1.0).unwrap()
+        };
+        compared(&scaled(&rows), &scaled(&rows[1000..]))
+    };
+    let (usual, moved) = (at(1.0), |found: &Inspection| {
+        found.against.as_ref().unwrap().differences.clone()
+    });
+    for exponent in [-1000, -540, 540, 1000] {
+        let scale = 2f64.powi(exponent);
+        let found = at(scale);
+        for (a, b) in found.channels.iter().zip(&usual.channels) {
+            assert_eq!((a.mean, a.sd), (b.mean * scale, b.sd * scale));
+            assert_eq!(a.autocorrelation_time, b.autocorrelation_time);
+            assert_eq!(a.period, b.period);
+        }
+        assert_eq!(moved(&found), moved(&usual));
+        let told = |found: &Inspection| -> Vec<(&str, Subject)> {
+            let scaled = found.findings.iter().filter(|f| f.check != "unscaled");
+            scaled.map(|f| (f.check, f.subject.clone())).collect()
+        };
+        assert_eq!(told(&found), told(&usual), "2^{exponent}");
+    }
+    assert!(checks(&usual).contains(&"trend"));
+}
+
 fn value() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => (-3i32..4).prop_map(f64::from),

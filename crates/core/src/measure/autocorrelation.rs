@@ -3,7 +3,7 @@
 
 use super::Rows;
 use crate::fft::{Complex64, RealFft};
-use crate::series::mean_and_sd;
+use crate::series::{binade, mean_and_sd};
 
 /// r(0) … r(lags) of every channel; at most T − 1 lags. NaN for a constant channel.
 pub fn autocorrelation(rows: Rows<'_>, lags: usize) -> Vec<Vec<f64>> {
@@ -18,14 +18,15 @@ pub fn autocorrelation(rows: Rows<'_>, lags: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Σ_t x_t x_{t+k} about the mean: the inverse transform of |X|².
+/// Σ_t x_t x_{t+k} about the mean, in units of the power of two of the spread: the inverse transform of |X|².
 fn lagged_sums(
     column: impl Iterator<Item = f64> + Clone,
     size: usize,
     fft: &mut RealFft,
 ) -> Vec<f64> {
-    let (mean, _) = mean_and_sd(column.clone());
-    let mut padded: Vec<f64> = column.map(|x| x - mean).collect();
+    let (mean, sd) = mean_and_sd(column.clone());
+    let unit = binade(sd);
+    let mut padded: Vec<f64> = column.map(|x| (x - mean) / unit).collect();
     padded.resize(size, 0.0);
     let mut modes = vec![Complex64::default(); fft.modes()];
     fft.forward(&padded, &mut modes);

@@ -112,7 +112,9 @@ function addDynamics(data) {
     lyapunov
       ? [
           `largest exponent per ${perWord(lyapunov.per)}`,
-          `${figure(lyapunov.exponents[0])} ± ${figure(lyapunov.standard_errors[0], 2)}`,
+          lyapunov.exponents[0] === null
+            ? "−∞"
+            : `${figure(lyapunov.exponents[0])} ± ${figure(lyapunov.standard_errors[0], 2)}`,
         ]
       : ["exponents", `none: diverges at step ${grouped(dynamics.diverged_at)}`],
     lyapunov ? ["Kaplan–Yorke dimension", figure(dynamics.kaplan_yorke)] : null,
@@ -154,8 +156,9 @@ function exponentFigures(lyapunov) {
     count < lyapunov.exponents.length
       ? `Convergence of the ${count} largest exponents.`
       : "Convergence of the exponents.";
-  const legend = legendOf(lines.map((line, j) => [`λ${j + 1} = ${figure(lyapunov.exponents[j], 3)}`, line.colour]));
-  const all = lyapunov.exponents;
+  const named = (v) => (v === null ? "−∞" : figure(v, 3));
+  const legend = legendOf(lines.map((line, j) => [`λ${j + 1} = ${named(lyapunov.exponents[j])}`, line.colour]));
+  const all = lyapunov.exponents.filter((v) => v !== null);
   const spectrum = chart("the Lyapunov spectrum", () => ({
     lines: [
       { x: [0.5, all.length + 0.5], y: [0, 0], colour: "muted", width: 1 },
@@ -174,7 +177,7 @@ function exponentFigures(lyapunov) {
   }));
   return [
     framed(trace.canvas, caption, legend),
-    framed(spectrum.canvas, `The spectrum; the exponents add up to ${figure(lyapunov.sum)}.`),
+    framed(spectrum.canvas, `The spectrum; the exponents add up to ${named(lyapunov.sum)}.`),
   ];
 }
 

@@ -44,14 +44,20 @@ fn exponents(
     let steps = count(anatomy.request.steps, "step");
     writeln!(out, "\nLyapunov exponents per {per}, over {steps}")?;
     table::write(out, &lyapunov::rows(&spectrum.per_time(dt)))?;
-    let dim = spectrum.exponents.len();
-    if let (Some(volume), Some(gap)) = (spectrum.mean_log_det, spectrum.imbalance(dim)) {
-        let sum = figure(volume / dt);
-        writeln!(
+    match spectrum.imbalance(spectrum.exponents.len()) {
+        Some(gap) => {
+            let sum = spectrum.exponents.iter().sum::<f64>();
+            writeln!(
+                out,
+                "  sum {}, within {} of the mean log-determinant",
+                figure(sum / dt),
+                figure(gap / dt)
+            )?;
+        }
+        None => writeln!(
             out,
-            "  sum {sum}, within {} of the mean log-determinant",
-            figure(gap / dt)
-        )?;
+            "  directions are lost where the map is singular: no sum to check"
+        )?,
     }
     writeln!(
         out,

@@ -1,6 +1,6 @@
 //! `attractor lyapunov SYSTEM`: all exponents of a known system, along its orbit.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use attractor::Error;
@@ -8,7 +8,7 @@ use attractor::analysis::lyapunov::Spectrum;
 use attractor::spectrum;
 use attractor::system::Time;
 use attractor::system::simulate::{Request, Simulation};
-use attractor::text::figure;
+use attractor::text::{count, figure};
 use clap::Args;
 
 use super::super::{assignment, whole};
@@ -73,6 +73,7 @@ impl SystemFlags {
         let dim = spectrum::dim(&simulation);
         let count = self.count.unwrap_or(spectrum::SOME).clamp(1, dim);
         let found = spectrum::of_system(&simulation, count)?;
+        warn_of_broken_sum(&found, dim)?;
         Ok((simulation, found))
     }
 }
@@ -110,15 +111,25 @@ fn print(
 
 /// A table of exponents with their errors.
 pub(crate) fn rows(found: &Spectrum) -> Vec<[String; 3]> {
-    let pairs = found.exponents.iter().zip(&found.errors);
-    let rows = pairs.enumerate().map(|(j, (exponent, error))| {
-        [
-            (j + 1).to_string(),
-            figure(*exponent),
-            format!("± {}", figure(*error)),
-        ]
-    });
-    rows.collect()
+    let row = |j: usize| {
+        let (exponent, error) = (found.exponents[j], figure(found.errors[j]));
+        let lost = count(found.lost[j], "step");
+        let (exponent, error) = match found.lost[j] {
+            0 => (figure(exponent), format!("± {error}")),
+            _ if exponent == f64::NEG_INFINITY => ("−∞".into(), format!("lost at {lost}")),
+            _ => (figure(exponent), format!("± {error}, lost at {lost}")),
+        };
+        [(j + 1).to_string(), exponent, error]
+    };
+    (0..found.exponents.len()).map(row).collect()
+}
+
+/// Warns on standard error if the exponents of a map of this dimension do not add up.
+pub(crate) fn warn_of_broken_sum(found: &Spectrum, dim: usize) -> io::Result<()> {
+    match found.broken_sum(dim) {
+        None => Ok(()),
+        Some(broken) => writeln!(io::stderr(), "warning: {broken}"),
+    }
 }
 
 fn steps(text: &str) -> Result<usize, String> {

@@ -46,6 +46,23 @@ fn norms_of_a_linear_map_are_powers() {
     assert!((norms[498] - 499.0 * 3f64.ln()).abs() < 1e-10);
 }
 
+/// A map to one point: the product is zero from the first step on, and its logarithm −∞, not a number that is none.
+#[test]
+fn the_norm_of_a_product_that_vanishes_stays_at_minus_infinity() {
+    let map = (model("plrnn").build)(Dims {
+        latent: 2,
+        hidden: 0,
+        inputs: 0,
+    });
+    let teacher = Teacher {
+        z: &[1.0; 20],
+        s: &[],
+        forced: 2,
+    };
+    let norms = product_norms(map.as_ref(), &[0.0; 8], &teacher, 0.3);
+    assert_eq!(norms, [f64::NEG_INFINITY; 9]);
+}
+
 #[test]
 fn commutators_have_their_bounds() {
     assert_eq!(

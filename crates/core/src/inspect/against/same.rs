@@ -4,6 +4,7 @@
 use super::super::repeats::{longest_common, row_hashes};
 use super::super::{Record, Seen, Severity, Subject};
 use super::Pair;
+use crate::series::binade;
 use crate::text::{count, figure};
 
 /// Largest difference, in spreads, that is rounding: three printed decimals of standardised data.
@@ -71,10 +72,12 @@ fn correlation(pair: &Pair, channel: usize) -> f64 {
     let summary = |r: &Record| (r.channels[channel].mean, r.channels[channel].sd);
     let ((mean_1, sd_1), (mean_2, sd_2)) = (summary(pair.first), summary(pair.second));
     let present = rows_of(pair, channel).filter(|(a, b)| !a.is_nan() && !b.is_nan());
+    // In units of powers of two, so that products are numbers and nothing is rounded.
+    let (unit_1, unit_2) = (binade(sd_1), binade(sd_2));
     let (n, sum) = present.fold((0usize, 0.0), |(n, sum), (a, b)| {
-        (n + 1, sum + (a - mean_1) * (b - mean_2))
+        (n + 1, sum + (a - mean_1) / unit_1 * ((b - mean_2) / unit_2))
     });
-    let rho = sum / (n.saturating_sub(1) as f64 * sd_1 * sd_2);
+    let rho = sum / (n.saturating_sub(1) as f64 * (sd_1 / unit_1) * (sd_2 / unit_2));
     if rho.is_finite() { rho.abs() } else { 0.0 }
 }
 
@@ -87,7 +90,8 @@ pub(super) fn overlap(pair: &Pair) -> Vec<Seen> {
     if !pair.same_channels() || !same(pair).is_empty() {
         return Vec::new();
     }
-    let hashes = |r: &Record| row_hashes(r.series.rows());
+    let units = pair.first.units();
+    let hashes = |r: &Record| row_hashes(r.series.rows(), &units);
     let Some(run) = longest_common(&hashes(pair.first), &hashes(pair.second)) else {
         return Vec::new();
     };

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::super::{Record, Seen, Severity};
-use crate::series::mean_and_sd;
+use crate::series::{binade, mean_and_sd};
 use crate::text::figure;
 
 const BLOCKS: usize = 20;
@@ -32,12 +32,15 @@ struct Line {
 
 pub(in super::super) fn trend(record: &Record) -> Vec<Seen> {
     let drifting = |c: usize| -> Option<(f64, String)> {
-        let (line, place) = steepest(record, c, |(mean, _)| mean)?;
-        let drift = (line.last - line.first) / record.channels[c].sd;
+        let sd = record.channels[c].sd;
+        // A power of two, so that squares are numbers and nothing is rounded.
+        let unit = binade(sd);
+        let (line, place) = steepest(record, c, |(mean, _)| mean / unit)?;
+        let drift = (line.last - line.first) / (sd / unit);
         let words = format!(
             "the mean drifts from {} to {}{place}, {} spreads",
-            figure(line.first),
-            figure(line.last),
+            figure(line.first * unit),
+            figure(line.last * unit),
             figure(drift.abs())
         );
         (drift.abs() > DRIFT).then_some((drift.abs(), words))

@@ -143,7 +143,7 @@ fn stuck_channels(record: &Record, stuck: &[(usize, Range<usize>)]) -> Vec<Seen>
 }
 
 pub(in super::super) fn repeated(record: &Record) -> Vec<Seen> {
-    let hashes = row_hashes(record.series.rows());
+    let hashes = row_hashes(record.series.rows(), &record.units());
     let Some(run) = longest_repeated(&hashes) else {
         return Vec::new();
     };
