@@ -34,7 +34,7 @@ pub(crate) use file::{line, plain};
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, Standardize};
 pub use raw::{Given, Origin, Raw};
 pub use settings::{MODEL, PRESETS, Preset, all_settings, settings_of};
-pub(crate) use settings::{Texts, acting, acts, difference};
+pub(crate) use settings::{Texts, acting, acts, difference, method_of};
 
 /// A method and all settings of its fit, in their domains.
 #[derive(Debug, Clone, PartialEq)]
@@ -365,7 +365,7 @@ impl ExperimentError {
 impl Experiment {
     /// Checks settings as written; what is not given takes its default. What only other methods have is left out.
     pub fn check(raw: &Raw) -> Result<Experiment, ExperimentError> {
-        let method = method_of(raw)?;
+        let method = named_in(raw)?;
         let list = settings_of(method);
         let mut given: Vec<(&str, &str)> = Vec::new();
         for one in raw.given.iter().filter(|given| given.name != MODEL.name) {
@@ -573,7 +573,7 @@ impl Experiment {
 }
 
 /// The method that is named last; else the default.
-fn method_of(raw: &Raw) -> Result<&'static Method, ExperimentError> {
+fn named_in(raw: &Raw) -> Result<&'static Method, ExperimentError> {
     let mut found = method::default();
     for given in raw.given.iter().filter(|given| given.name == MODEL.name) {
         found = method::find(&given.text).map_err(|near| ExperimentError::UnknownMethod {

@@ -132,9 +132,14 @@ fn chooses(best_by: Value) -> bool {
 
 /// The settings of a method, in the order in which they are printed; `model`, which names it, is not among them.
 pub fn settings_of(method: &Method) -> Vec<&'static Setting> {
+    settings_in(method).collect()
+}
+
+/// [`settings_of`] one after another.
+fn settings_in(method: &Method) -> impl Iterator<Item = &'static Setting> {
     let of_loop = if method.is_trained() { OF_LOOP } else { &[] };
     let own = method.entry.settings.iter();
-    own.chain(of_loop).chain(OF_ALL).collect()
+    own.chain(of_loop).chain(OF_ALL)
 }
 
 /// Every setting of every method, each name once, `model` first.
@@ -221,60 +226,42 @@ const fn setting(
 pub(crate) type Texts = BTreeMap<String, String>;
 
 /// The method of settings as texts; the default one if they do not say, or name one that is not known here.
-fn method_of(settings: &Texts) -> &'static Method {
-    let named = settings.get(MODEL.name).map(|name| method::find(name));
-    named.and_then(Result::ok).unwrap_or_else(method::default)
+pub(crate) fn method_of(settings: &Texts) -> &'static Method {
+    let Some(name) = settings.get(MODEL.name) else {
+        return method::default();
+    };
+    // Most are in the list that needs no lock: tables ask for thousands of runs.
+    let known = METHODS.iter().find(|method| method.entry.id == name);
+    let found = known.copied().or_else(|| method::find(name).ok());
+    found.unwrap_or_else(method::default)
 }
 
 /// Whether a setting acts with given values of the others; what is not among them has no say.
 pub(crate) fn acts(name: &str, settings: &Texts) -> bool {
-    Acting::of(settings).acts(name)
+    let method = method_of(settings);
+    let is_known = || settings_in(method).any(|setting| setting.name == name);
+    let acts = |d: &Dependence| {
+        let on = settings_in(method).find(|setting| setting.name == d.on)?;
+        let value = on.check(settings.get(d.on)?).ok()?;
+        Some((d.acts)(value))
+    };
+    let decide = || dependences(method).filter(|d| d.name == name);
+    name == MODEL.name || is_known() && decide().filter_map(acts).all(|acts| acts)
 }
 
 /// The settings that act: two experiments with the same train the same.
 pub(crate) fn acting(settings: &Texts) -> Texts {
-    let of = Acting::of(settings);
-    let acting = settings.iter().filter(|(name, _)| of.acts(name));
+    let acting = settings.iter().filter(|(name, _)| acts(name, settings));
     acting
         .map(|(name, text)| (name.clone(), text.clone()))
         .collect()
 }
 
-/// Which of given settings act.
-struct Acting<'a> {
-    settings: &'a Texts,
-    list: Vec<&'static Setting>,
-    dependences: Vec<&'static Dependence>,
-}
-
-impl Acting<'_> {
-    fn of(settings: &Texts) -> Acting<'_> {
-        let method = method_of(settings);
-        Acting {
-            settings,
-            list: settings_of(method),
-            dependences: dependences(method).collect(),
-        }
-    }
-
-    fn acts(&self, name: &str) -> bool {
-        let known = self.list.iter().any(|setting| setting.name == name);
-        let decide = self.dependences.iter().filter(|d| d.name == name);
-        let acts = |d: &&Dependence| {
-            let on = self.list.iter().find(|setting| setting.name == d.on)?;
-            let value = on.check(self.settings.get(d.on)?).ok()?;
-            Some((d.acts)(value))
-        };
-        name == MODEL.name || known && decide.filter_map(acts).all(|acts| acts)
-    }
-}
-
 /// The first setting, but for the number of threads, that has other values in two experiments and acts in one of them.
 /// What one of them does not have, because there was no such setting then, has had no effect.
 pub(crate) fn difference(a: &Texts, b: &Texts) -> Option<&'static str> {
-    let (of_a, of_b) = (Acting::of(a), Acting::of(b));
     let differs = |name: &&str| match (a.get(*name), b.get(*name)) {
-        (Some(one), Some(other)) => one != other && (of_a.acts(name) || of_b.acts(name)),
+        (Some(one), Some(other)) => one != other && (acts(name, a) || acts(name, b)),
         _ => false,
     };
     let names = all_settings().into_iter().map(|setting| setting.name);

@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 
 use attractor_core::NUMERICS;
 use attractor_core::measure::MEASURES;
-use attractor_core::method;
 use serde_json::{Value, json};
 
 use super::Cell;
 use super::error::StudyError;
 use crate::evaluation::Evaluation;
-use crate::experiment::{MODEL, Texts, settings_of};
+use crate::experiment::{Texts, method_of, settings_of};
 use crate::fingerprint::Fingerprint;
 use crate::run::{Ending, Trained};
 use crate::{Error, store};
@@ -244,11 +243,7 @@ fn is_of_cell(name: &str) -> bool {
 
 /// Gives settings that there were not when they were stored their defaults, with which they do nothing.
 fn complete(settings: &mut Texts) {
-    let named = settings.get(MODEL.name).map(|name| method::find(name));
-    let Some(Ok(method)) = named else {
-        return;
-    };
-    let of_cell = settings_of(method).into_iter();
+    let of_cell = settings_of(method_of(settings)).into_iter();
     for setting in of_cell.filter(|setting| is_of_cell(setting.name)) {
         if !settings.contains_key(setting.name) {
             let default = setting.default_value().to_string();

@@ -297,9 +297,11 @@ fn iterate_in(
         Ok(())
     })?;
     let steps = f64::from(counted);
-    let mean_log_det = match spectrum.lost.iter().any(|&lost| lost > 0) {
-        true if plan.count == dim => f64::NEG_INFINITY,
-        _ => volume.log() / steps,
+    let is_singular = spectrum.lost.iter().any(|&lost| lost > 0);
+    let mean_log_det = if is_singular && plan.count == dim {
+        f64::NEG_INFINITY
+    } else {
+        volume.log() / steps
     };
     Ok(Spectrum {
         mean_log_det: Some(mean_log_det),
