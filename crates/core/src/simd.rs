@@ -92,17 +92,23 @@ pub(crate) trait Task {
 
 /// Runs a task on lanes of type `P` with an instruction set that this processor has. Lanes beside wide registers are for
 /// AVX-512, eight in narrow ones for all others: an instruction set more for either would only be compiled, not be faster.
+/// With `--cfg attractor_no_avx512` kernels for AVX-512 are left out, which saves a developer half of the time to compile.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();
     if P::NEEDS_AVX512 {
-        let simd = level
-            .as_avx512()
-            .expect("wide registers are chosen where there is AVX-512");
-        return simd.vectorize(
-            #[inline(always)]
-            || task.run(simd),
-        );
+        #[cfg(attractor_no_avx512)]
+        unreachable!("no wide registers are chosen without AVX-512");
+        #[cfg(not(attractor_no_avx512))]
+        {
+            let simd = level
+                .as_avx512()
+                .expect("wide registers are chosen where there is AVX-512");
+            return simd.vectorize(
+                #[inline(always)]
+                || task.run(simd),
+            );
+        }
     }
     match level.as_avx2() {
         Some(simd) if isa >= Isa::Avx2 => simd.vectorize(
@@ -140,7 +146,7 @@ fn has_avx2(level: Level) -> bool {
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx512(level: Level) -> bool {
-    level.as_avx512().is_some()
+    cfg!(not(attractor_no_avx512)) && level.as_avx512().is_some()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
