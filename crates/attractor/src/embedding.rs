@@ -6,11 +6,12 @@ use attractor_core::dynamics::Stretch;
 use attractor_core::embed::cao::{Cao, CaoPlan, cao};
 use attractor_core::embed::columns::Columns;
 use attractor_core::embed::mutual_information::MutualInformation;
-use attractor_core::embed::pecuzal::{self, Candidate, Curve, Cycle, End, Pecuzal, Plan, Progress};
+use attractor_core::embed::pecuzal::{self, Candidate, Curve, Cycle, End, Pecuzal, Plan};
 use attractor_core::embed::{
     Coordinate, DelayRule, EmbedError, LAGS, coordinate_name, delay_rule, embed_series,
     first_delay, suggested_theiler,
 };
+use attractor_core::progress::Follow;
 use attractor_core::series::Series;
 use attractor_core::text::count;
 use serde::Serialize;
@@ -185,19 +186,19 @@ pub(crate) fn columns(series: &Series) -> Result<Columns, EmbeddingError> {
     })
 }
 
-/// Embeds a recording. `watch` hears of every candidate of PECUZAL.
+/// Embeds a recording.
 pub fn embed(
     series: &Series,
     request: &Request,
-    watch: &mut dyn FnMut(Progress),
+    follow: &mut dyn Follow,
 ) -> Result<Embedded, EmbeddingError> {
     let columns = columns(series)?;
     let theiler = request
         .theiler
         .unwrap_or_else(|| suggested_theiler(&columns, LAGS));
     let (max_delay, coordinates, found) = match request.method {
-        Method::Pecuzal => by_pecuzal(&columns, request, theiler, watch)?,
-        Method::Delay => by_delay(&columns, request, theiler)?,
+        Method::Pecuzal => by_pecuzal(&columns, request, theiler, follow)?,
+        Method::Delay => by_delay(&columns, request, theiler, follow)?,
     };
     Ok(Embedded {
         series: embed_series(series, &coordinates)?,
@@ -217,7 +218,7 @@ fn by_pecuzal(
     columns: &Columns,
     request: &Request,
     theiler: usize,
-    watch: &mut dyn FnMut(Progress),
+    follow: &mut dyn Follow,
 ) -> Result<Way, EmbeddingError> {
     let plan = Plan {
         max_delay: request.max_delay.unwrap_or(Plan::default().max_delay),
@@ -226,12 +227,17 @@ fn by_pecuzal(
         threads: request.threads,
         ..Plan::default()
     };
-    let found = pecuzal::pecuzal(columns, &plan, watch)?;
+    let found = pecuzal::pecuzal(columns, &plan, follow)?;
     let coordinates = found.coordinates.clone();
     Ok((plan.max_delay, coordinates, Found::Pecuzal(found)))
 }
 
-fn by_delay(columns: &Columns, request: &Request, theiler: usize) -> Result<Way, EmbeddingError> {
+fn by_delay(
+    columns: &Columns,
+    request: &Request,
+    theiler: usize,
+    follow: &mut dyn Follow,
+) -> Result<Way, EmbeddingError> {
     if columns.dim() > 1 {
         let found = columns.dim();
         return Err(EmbeddingError::SeveralChannels { found });
@@ -247,7 +253,7 @@ fn by_delay(columns: &Columns, request: &Request, theiler: usize) -> Result<Way,
     };
     let neighbours = match request.dims {
         Some(_) => None,
-        None => Some(cao(columns, &plan)?),
+        None => Some(cao(columns, &plan, follow)?),
     };
     let dims = request
         .dims

@@ -8,6 +8,7 @@
 use attractor_core::embed::columns::Columns;
 use attractor_core::embed::pecuzal::{Plan, pecuzal};
 use attractor_core::measure::Rows;
+use attractor_core::progress::Unwatched;
 use attractor_core::system::simulate::{Request, Simulation};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -36,7 +37,7 @@ fn embed(bench: &mut Criterion) {
         group.bench_function(
             format!("pecuzal, {rows} rows, delays to {max_delay}"),
             |b| {
-                b.iter(|| pecuzal(&columns, &plan, &mut |_| {}).expect("it is long enough"));
+                b.iter(|| pecuzal(&columns, &plan, &mut Unwatched).expect("it is long enough"));
             },
         );
     }

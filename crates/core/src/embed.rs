@@ -22,6 +22,7 @@ pub mod pecuzal;
 mod series;
 mod uzal;
 
+use crate::progress::Stopped;
 use crate::text::count;
 use columns::Columns;
 
@@ -82,6 +83,9 @@ pub enum EmbedError {
         /// The largest dimension.
         dims: usize,
     },
+    /// The search was stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 impl EmbedError {
@@ -89,6 +93,7 @@ impl EmbedError {
     pub fn hint(&self) -> Option<String> {
         Some(
             match self {
+                EmbedError::Stopped(_) => return None,
                 EmbedError::Constant { .. } => "choose the channels that vary with --channels",
                 EmbedError::Squares { .. } => "give the data in other units, or standardise them",
                 EmbedError::TooShort { .. } => {

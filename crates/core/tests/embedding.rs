@@ -18,6 +18,7 @@ use attractor_core::embed::pecuzal::{Curve, End, Horizons, Pecuzal, Plan, pecuza
 use attractor_core::embed::{Coordinate, DelayRule, EmbedError, delay_rule, first_delay};
 use attractor_core::exponent::{self, Distance, Exponent, Method, exponent};
 use attractor_core::measure::Rows;
+use attractor_core::progress::{Control, Progress, Stopped, Unwatched};
 use serde_json::Value;
 
 /// Rows of a flow by the classical Runge–Kutta method, one step a row: the same bits as those of `reference_pecuzal.py`.
@@ -96,7 +97,7 @@ fn named(series: &str) -> (Vec<f64>, usize) {
 
 fn embedded(x: &[f64], dim: usize, plan: &Plan) -> Pecuzal {
     let columns = Columns::new(Rows::new(x, dim)).unwrap();
-    pecuzal(&columns, plan, &mut |_| {}).unwrap()
+    pecuzal(&columns, plan, &mut Unwatched).unwrap()
 }
 
 fn delays(found: &Pecuzal) -> Vec<usize> {
@@ -237,12 +238,25 @@ fn noise_has_no_embedding() {
 }
 
 #[test]
+fn a_search_for_delays_is_followed_and_can_be_stopped() {
+    let wave: Vec<f64> = (0..2000).map(|t| (0.1 * f64::from(t)).sin()).collect();
+    let columns = Columns::new(Rows::new(&wave, 1)).unwrap();
+    let mut heard = 0;
+    let mut follow = |_: Progress| {
+        heard += 1;
+        Control::Stop
+    };
+    let stopped = pecuzal(&columns, &Plan::default(), &mut follow);
+    assert_eq!((stopped, heard), (Err(EmbedError::Stopped(Stopped)), 1));
+}
+
+#[test]
 fn what_cannot_be_embedded_is_refused() {
     let columns = |x: &[f64]| Columns::new(Rows::new(x, 1));
     let constant = columns(&[3.0; 500]).unwrap_err();
     assert_eq!(constant, EmbedError::Constant { channel: 0 });
     let short = columns(&noise(100)).unwrap();
-    let refused = pecuzal(&short, &Plan::default(), &mut |_| {}).unwrap_err();
+    let refused = pecuzal(&short, &Plan::default(), &mut Unwatched).unwrap_err();
     assert!(matches!(refused, EmbedError::TooShort { found: 100, .. }));
     assert!(first_delay(&short, 0, 80).is_err());
     let one_row = columns(&[3.0]).unwrap_err();
@@ -250,7 +264,7 @@ fn what_cannot_be_embedded_is_refused() {
     let straight: Vec<f64> = (0..500).map(f64::from).collect();
     let line = columns(&straight).unwrap();
     // What never comes back has no neighbours but in time: there may be an embedding or none, but never a panic.
-    assert!(pecuzal(&line, &Plan::default(), &mut |_| {}).is_ok());
+    assert!(pecuzal(&line, &Plan::default(), &mut Unwatched).is_ok());
     let plan = exponent::Plan {
         dims: 2..=6,
         ..plan_of(Method::Rosenstein, 100)
@@ -285,7 +299,7 @@ fn cao_finds_the_dimensions_of_the_literature() {
             theiler: delay,
             threads: 2,
         };
-        cao(&columns, &plan).unwrap()
+        cao(&columns, &plan, &mut Unwatched).unwrap()
     };
     // Cao (1997): 2 for Hénon, 3 for Lorenz.
     assert_eq!(dim(&channel(&henon(5000), 2, 0), 1).dim(), Some(2));

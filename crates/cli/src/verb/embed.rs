@@ -5,10 +5,9 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use attractor::Error;
-use attractor::embed::pecuzal::{Plan, Progress};
+use attractor::embed::pecuzal::Plan;
 use attractor::embedding::{self, Embedded, EmbeddingError, Method, Request};
 use attractor::experiment::threads;
 use attractor::format;
@@ -16,6 +15,7 @@ use attractor::text::count;
 use clap::{Args, ValueEnum};
 
 use super::whole;
+use crate::follow::Shown;
 use crate::reading::Reading;
 use crate::visible::notes;
 
@@ -72,7 +72,7 @@ impl Embed {
         format::refuse_unwritable(&self.states)?;
         let request = self.request()?;
         let series = self.reading.read(&self.recording)?;
-        let embedded = embedding::embed(&series, &request, &mut teller())?;
+        let embedded = embedding::embed(&series, &request, &mut Shown::new())?;
         let lost = format::losses(&self.states, &embedded.series)?;
         format::write(&self.states, &embedded.series)?;
         if self.json {
@@ -133,26 +133,6 @@ impl Embed {
         );
         writeln!(notes, "wrote {rows}, {channels}: {}", self.states.display())?;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Time between two lines of progress.
-const PAUSE: Duration = Duration::from_secs(5);
-
-/// Says now and then how far a search is; a closed standard error is no reason to end it.
-fn teller() -> impl FnMut(Progress) {
-    let mut told = Instant::now();
-    move |progress| {
-        if told.elapsed() >= PAUSE {
-            told = Instant::now();
-            let done = count(progress.done, "candidate");
-            let left = count(progress.curves_left, "curve");
-            let _ = writeln!(
-                notes(),
-                "cycle {}: {done} judged, {left} left",
-                progress.cycle
-            );
-        }
     }
 }
 

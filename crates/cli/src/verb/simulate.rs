@@ -14,6 +14,7 @@ use serde_json::{Map, json};
 
 use super::{assignment, whole};
 
+use crate::follow::Shown;
 use crate::visible::notes;
 
 /// Simulate a known system and write the series to a file
@@ -80,7 +81,7 @@ impl Simulate {
         format::refuse_unwritable(&self.out)?;
         // A file that cannot be written is a mistake to be told before the work.
         let lost = format::losses(&self.out, &simulation.first_row()?)?;
-        let simulated = simulation.run()?;
+        let simulated = simulation.run_followed(&mut Shown::new())?;
         format::write(&self.out, &simulated.series)?;
         if self.json {
             writeln!(out, "{:#}", self.describe(&simulation, &simulated))?;

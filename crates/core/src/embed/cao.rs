@@ -14,6 +14,7 @@ use super::columns::Columns;
 use super::neighbours::{Metric, Tree};
 use super::parallel::{in_blocks, sum_blocks};
 use super::{Coordinate, EmbedError, delay_vectors};
+use crate::progress::{Follow, tell};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,15 +67,23 @@ impl Cao {
 }
 
 /// E₁ and E₂ up to a dimension.
-pub fn cao(columns: &Columns, plan: &CaoPlan) -> Result<Cao, EmbedError> {
+pub fn cao(columns: &Columns, plan: &CaoPlan, follow: &mut dyn Follow) -> Result<Cao, EmbedError> {
     let needed = (plan.max_dim + 1) * plan.delay + 2 * plan.theiler + 2;
     let found = columns.len();
     if found < needed {
         return Err(EmbedError::TooShort { needed, found });
     }
-    let sums: Vec<[f64; 2]> = (1..=plan.max_dim + 1)
-        .map(|d| mean(columns, plan, d))
-        .collect();
+    let dims = plan.max_dim + 1;
+    let mean = |dim: usize| {
+        tell(
+            follow,
+            "counting false neighbours",
+            dim as u64 - 1,
+            dims as u64,
+        )?;
+        Ok(mean(columns, plan, dim))
+    };
+    let sums: Vec<[f64; 2]> = (1..=dims).map(mean).collect::<Result<_, EmbedError>>()?;
     let ratios = |i: usize| sums.windows(2).map(|w| w[1][i] / w[0][i]).collect();
     Ok(Cao {
         e1: ratios(0),

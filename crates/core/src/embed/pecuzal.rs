@@ -13,6 +13,7 @@
 use super::columns::Columns;
 use super::{Coordinate, EmbedError};
 use super::{continuity, uzal};
+use crate::progress::{Follow, Stopped, tell};
 
 /// What is asked of the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,25 +118,14 @@ pub struct Candidate {
     pub decrease: f64,
 }
 
-/// The search has gone on to a curve's candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// The round, from 1.
-    pub cycle: usize,
-    /// Candidates of this round whose ΔL is known.
-    pub done: usize,
-    /// Curves of this round that are not looked at yet.
-    pub curves_left: usize,
-}
-
 /// Fewest fiducial points: the neighbourhoods of the statistics and as many more.
 const FEWEST: usize = 2 * (continuity::NEIGHBOURS + 1);
 
-/// Finds an embedding. `watch` hears of every candidate.
+/// Finds an embedding, and tells at every candidate of a delay how many curves of the present cycle are judged.
 pub fn pecuzal(
     columns: &Columns,
     plan: &Plan,
-    watch: &mut dyn FnMut(Progress),
+    follow: &mut dyn Follow,
 ) -> Result<Pecuzal, EmbedError> {
     let mut found = Pecuzal {
         coordinates: Vec::new(),
@@ -149,12 +139,7 @@ pub fn pecuzal(
                 .collect(),
             so_far => vec![so_far.to_vec()],
         };
-        let cycle = Round {
-            columns,
-            plan,
-            number: found.cycles.len() + 1,
-        }
-        .run(&bases, watch)?;
+        let cycle = Round { columns, plan }.run(&bases, follow)?;
         let best_curve = cycle
             .curves
             .iter()
@@ -181,27 +166,19 @@ pub fn pecuzal(
 struct Round<'a> {
     columns: &'a Columns,
     plan: &'a Plan,
-    number: usize,
 }
 
 impl Round<'_> {
-    fn run(
-        &self,
-        bases: &[Vec<Coordinate>],
-        watch: &mut dyn FnMut(Progress),
-    ) -> Result<Cycle, EmbedError> {
-        let mut progress = Progress {
-            cycle: self.number,
-            done: 0,
-            curves_left: bases.len() * self.columns.dim(),
-        };
-        let mut curves = Vec::with_capacity(progress.curves_left);
+    fn run(&self, bases: &[Vec<Coordinate>], follow: &mut dyn Follow) -> Result<Cycle, EmbedError> {
+        let total = bases.len() * self.columns.dim();
+        let mut curves = Vec::with_capacity(total);
         for base in bases {
             self.refuse_too_short(base)?;
             let statistics = continuity::continuity(self.columns, base, self.plan);
             for (channel, continuity) in statistics.into_iter().enumerate() {
-                curves.push(self.curve(base, channel, continuity, &mut progress, watch));
-                progress.curves_left -= 1;
+                let done = curves.len() as u64;
+                let mut heard = || tell(follow, "judging delays", done, total as u64);
+                curves.push(self.curve(base, channel, continuity, &mut heard)?);
             }
         }
         let candidates = curves
@@ -229,26 +206,24 @@ impl Round<'_> {
         base: &[Coordinate],
         channel: usize,
         continuity: Vec<f64>,
-        progress: &mut Progress,
-        watch: &mut dyn FnMut(Progress),
-    ) -> Curve {
+        heard: &mut dyn FnMut() -> Result<(), Stopped>,
+    ) -> Result<Curve, EmbedError> {
         let peaks = continuity::peaks(&continuity).into_iter();
         let judge = |delay| {
+            heard()?;
             let coordinate = Coordinate::new(channel, delay);
             let decrease = uzal::decrease(self.columns, base, coordinate, self.plan);
-            progress.done += 1;
-            watch(*progress);
-            Candidate {
+            Ok(Candidate {
                 coordinate,
                 decrease,
-            }
+            })
         };
-        Curve {
-            candidates: peaks.map(judge).collect(),
+        Ok(Curve {
+            candidates: peaks.map(judge).collect::<Result<_, EmbedError>>()?,
             base: base.to_vec(),
             channel,
             continuity,
-        }
+        })
     }
 
     /// Refuses a recording in which some point has too few neighbours, whatever delay is added.

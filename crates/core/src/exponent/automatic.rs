@@ -7,6 +7,7 @@ use super::{Distance, Exponent, Method, Plan, exponent};
 use crate::embed::cao::{CaoPlan, cao};
 use crate::embed::columns::Columns;
 use crate::embed::{EmbedError, LAGS, first_delay};
+use crate::progress::Unwatched;
 use crate::rows::Rows;
 use crate::series::Series;
 
@@ -95,7 +96,7 @@ fn dims(
         theiler,
         threads,
     };
-    let first = cao(columns, &plan)?.dim().unwrap_or(2);
+    let first = cao(columns, &plan, &mut Unwatched)?.dim().unwrap_or(2);
     Ok(first..=first + MORE)
 }
 

@@ -20,6 +20,7 @@
 
 use super::integrate::{Dop853, IntegrateError, Rk4, Tolerance};
 use super::{SYSTEMS, System, SystemInfo, Time, find};
+use crate::progress::{Follow, Stopped, Unwatched, tell};
 use crate::rng::{Rng, Stream};
 use crate::series::{Channel, Scaling, Series, SeriesError, Step, Trajectory, mean_and_sd};
 use crate::settings::{SettingError, Settings, nearest};
@@ -68,6 +69,9 @@ impl Default for Method {
 
 /// Hours of work for most systems; no transient takes so long.
 const LONGEST_TRANSIENT: usize = 10_000_000_000;
+
+/// Rows from one word on how far it is to the next: milliseconds of work, for most systems.
+const BETWEEN: usize = 256;
 
 /// What is simulated, checked.
 #[derive(Debug, Clone)]
@@ -162,6 +166,9 @@ pub enum SimulateError {
     /// The values do not form a series.
     #[error(transparent)]
     Series(#[from] SeriesError),
+    /// It was stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 impl SimulateError {
@@ -281,6 +288,11 @@ impl Simulation {
 
     /// Simulates.
     pub fn run(&self) -> Result<Simulated, SimulateError> {
+        self.run_followed(&mut Unwatched)
+    }
+
+    /// Simulates, and tells how many rows there are.
+    pub fn run_followed(&self, follow: &mut dyn Follow) -> Result<Simulated, SimulateError> {
         let Request {
             steps,
             transient,
@@ -289,7 +301,7 @@ impl Simulation {
             ..
         } = self.request;
         let system = (self.info.build)(&self.settings);
-        let mut series = self.observe_orbit(&*system, steps, transient)?;
+        let mut series = self.observe_orbit(&*system, (steps, transient), follow)?;
         let mut scaling = Scaling::identity(series.dim_obs());
         if self.request.standardize {
             scaling = common_scaling(&series, &*system);
@@ -307,14 +319,15 @@ impl Simulation {
     /// The initial state as a series of one row, neither scaled nor noisy: what the rows will look like, without the
     /// work.
     pub fn first_row(&self) -> Result<Series, SimulateError> {
-        self.observe_orbit(&*(self.info.build)(&self.settings), 1, 0)
+        let system = (self.info.build)(&self.settings);
+        self.observe_orbit(&*system, (1, 0), &mut Unwatched)
     }
 
     fn observe_orbit(
         &self,
         system: &dyn System,
-        steps: usize,
-        transient: usize,
+        (steps, transient): (usize, usize),
+        follow: &mut dyn Follow,
     ) -> Result<Series, SimulateError> {
         let seed = self.request.seed;
         let names = system.channels();
@@ -329,19 +342,18 @@ impl Simulation {
         let mut x0 = vec![0.0; system.dim()];
         system.draw_initial(&mut Rng::new(seed, Stream::InitialState), &mut x0);
         let mut row = vec![0.0; channels];
+        let rows = transient.saturating_add(steps);
         let mut keep = |number: usize, x: &[f64]| {
+            if number.is_multiple_of(BETWEEN) {
+                tell(follow, "simulating rows", number as u64, rows as u64)?;
+            }
             if number >= transient {
                 system.observe(x, &mut row);
                 values.extend_from_slice(&row);
             }
+            Ok(())
         };
-        let rows = transient.saturating_add(steps);
-        self.orbit(system, x0, rows, &mut keep)
-            .map_err(|(row, error)| SimulateError::Orbit {
-                system: self.info.entry.id,
-                row,
-                error,
-            })?;
+        self.orbit(system, x0, rows, &mut keep)?;
         let trajectory = Trajectory {
             start: transient as f64 * self.dt,
             ..Trajectory::new(values)
@@ -360,17 +372,22 @@ impl Simulation {
         system: &dyn System,
         mut x: Vec<f64>,
         rows: usize,
-        visit: &mut dyn FnMut(usize, &[f64]),
-    ) -> Result<(), (usize, IntegrateError)> {
+        visit: &mut dyn FnMut(usize, &[f64]) -> Result<(), Stopped>,
+    ) -> Result<(), SimulateError> {
+        let ends = |row: usize, error: IntegrateError| SimulateError::Orbit {
+            system: self.info.entry.id,
+            row,
+            error,
+        };
         let mut advance = self.advance(system, &x);
-        visit(0, &x);
+        visit(0, &x)?;
         for row in 1..rows {
-            advance(row, &mut x).map_err(|error| (row, error))?;
+            advance(row, &mut x).map_err(|error| ends(row, error))?;
             if !x.iter().all(|x| x.is_finite()) {
                 let time = (row - 1) as f64 * self.dt;
-                return Err((row, IntegrateError::Diverged { time }));
+                return Err(ends(row, IntegrateError::Diverged { time }));
             }
-            visit(row, &x);
+            visit(row, &x)?;
         }
         Ok(())
     }

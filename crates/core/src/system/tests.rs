@@ -434,3 +434,21 @@ fn a_diverging_orbit_says_where() {
     };
     assert!(row < 30 && error.is_outcome(), "{error}");
 }
+
+#[test]
+fn a_simulation_is_followed_and_can_be_stopped() {
+    use crate::progress::{Control, Progress};
+    let request = Request::new("lorenz63", 10_000);
+    let simulation = Simulation::check(&request).unwrap();
+    let mut heard = Vec::new();
+    let mut follow = |progress: Progress| {
+        heard.push(progress.done);
+        match heard.len() {
+            3 => Control::Stop,
+            _ => Control::Continue,
+        }
+    };
+    let stopped = simulation.run_followed(&mut follow);
+    assert!(matches!(stopped, Err(SimulateError::Stopped(_))));
+    assert_eq!(heard, [0, 256, 512]);
+}
