@@ -160,6 +160,28 @@ fn a_record_is_not_written_over() {
 }
 
 #[test]
+fn steps_that_see_rows_kept_from_training_are_reported() {
+    let folder = folder();
+    let small = "hidden = 4\nwindow = 20\nbatch = 4\nepochs = 1\nbatches-per-epoch = 3\n";
+    fs::write(
+        folder.path().join("e.toml"),
+        format!("prepare = ['smooth gaussian:2', 'standardize']\n{small}data = 'a.csv'\n"),
+    )
+    .unwrap();
+    let (_, whole) = said(folder.path(), "train --config e.toml --out all", 0);
+    assert!(!whole.contains("fitted to all rows"), "{whole}");
+    let (_, kept) = said(
+        folder.path(),
+        "train --config e.toml --out kept --held-out 0.3",
+        0,
+    );
+    assert!(
+        kept.contains("note: `standardize` of the preparation is fitted to all rows"),
+        "{kept}"
+    );
+}
+
+#[test]
 fn an_experiment_prepares_and_new_data_pass_the_same_way() {
     let folder = folder();
     let small = "model = 'shallow-plrnn'\nhidden = 4\nwindow = 20\nbatch = 4\nepochs = 1\nbatches-per-epoch = 3\n";

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::experiment::{DataSource, Preparation};
 use crate::fingerprint::Fingerprint;
 use crate::model_file::Card;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, Step};
 
 /// A recording, where it is from, and what was done to it.
 pub struct Recording {
@@ -52,6 +52,19 @@ impl Recording {
     /// A text that changes whenever a value does.
     pub fn fingerprint(&self) -> &str {
         self.fingerprint.get_or_init(|| fingerprint(&self.series))
+    }
+
+    /// What a user should know who keeps rows of it from training: some steps of its preparation have seen them.
+    pub fn remark(&self, preparation: Preparation) -> Option<String> {
+        let of_all_rows = |step: &&Step| matches!(step, Step::Standardize(_) | Step::Detrend);
+        let step = self.source.prepare.steps.iter().find(of_all_rows)?;
+        let keeps_rows = preparation.held_out > 0.0 || preparation.select > 0.0;
+        keeps_rows.then(|| {
+            format!(
+                "`{step}` of the preparation is fitted to all rows, also to those that are kept from training; \
+                 `--standardize on` scales by the training rows alone"
+            )
+        })
     }
 
     /// What a model file says of it, with its scaling.

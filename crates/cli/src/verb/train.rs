@@ -71,7 +71,9 @@ impl Train {
             json: self.json,
             quiet: self.quiet,
         };
-        show.before(&task.resolved, &experiment.without_effect(&raw))?;
+        let mut notes = experiment.without_effect(&raw);
+        notes.extend(task.recording.remark(experiment.preparation()));
+        show.before(&task.resolved, &notes)?;
         // Signals are listened for before there is a folder, so that none leaves one without an explanation.
         let mut progress = show.progress(&task.resolved);
         let run = Run::begin(&self.out, task)?;
@@ -133,14 +135,14 @@ pub(super) struct Show {
 }
 
 impl Show {
-    /// Says what was set for nothing, and what was done to the data.
-    pub(super) fn before(self, resolved: &Resolved, idle: &[String]) -> io::Result<()> {
+    /// Says what was set for nothing and other remarks, and what was done to the data.
+    pub(super) fn before(self, resolved: &Resolved, remarks: &[String]) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
         let mut notes = notes();
-        for setting in idle {
-            writeln!(notes, "note: {setting}")?;
+        for remark in remarks {
+            writeln!(notes, "note: {remark}")?;
         }
         if let Some(far) = &resolved.data.reason {
             writeln!(
