@@ -21,6 +21,7 @@ pub mod inspection;
 pub mod library;
 pub mod line_search;
 pub mod model_file;
+pub mod paper;
 pub mod pipeline;
 pub mod recording_exponent;
 pub mod references;

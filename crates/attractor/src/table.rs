@@ -7,18 +7,17 @@
 mod document;
 mod figure;
 mod keys;
-pub mod paper;
 mod render;
 mod sheet;
 
 use attractor_core::measure::kruskal_wallis::{KruskalWallis, kruskal_wallis};
 use attractor_core::measure::summary::{Summary, summaries};
 
+use crate::paper::{self, PaperRow};
 use crate::study::{Measured, Scored, StudyError};
 
 pub use document::TableDocument;
 use keys::Key;
-use paper::PaperRow;
 pub use render::Format;
 
 /// What a table shows beside our numbers.

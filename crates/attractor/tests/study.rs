@@ -8,8 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attractor::experiment::{Experiment, Raw};
+use attractor::paper;
 use attractor::study::{Study, index};
-use attractor::table::{Beside, Table, paper};
+use attractor::table::{Beside, Table};
 use tempfile::TempDir;
 
 fn study_in(folder: &Path, text: &str) -> Result<Study, attractor::Error> {

@@ -2,14 +2,15 @@
 //! beside the data. A file is found by a hash of the values and of all that the levels depend on; what cannot be read
 //! is computed again, and what cannot be written is not kept.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use attractor_core::NUMERICS;
-use attractor_core::measure::levels::Level;
+use attractor_core::measure::levels::{Level, SURROGATES};
 use attractor_core::measure::{MEASURES, Options, Rows};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;
 use crate::store;
@@ -59,17 +60,18 @@ impl Cache {
     /// What is kept under a key.
     pub(super) fn find(&self, key: &Key) -> Option<Vec<Level>> {
         let text = fs::read_to_string(self.folder.as_ref()?.join(&key.0)).ok()?;
-        let document: Value = serde_json::from_str(&text).ok()?;
-        document.as_array()?.iter().map(from_json).collect()
+        let kept: Vec<Kept> = serde_json::from_str(&text).ok()?;
+        kept.into_iter().map(Kept::level).collect()
     }
 
     /// Keeps levels under a key, if the folder lets us.
     pub(super) fn keep(&self, key: &Key, levels: &[Level]) {
         let Some(folder) = &self.folder else { return };
-        let document = Value::Array(levels.iter().map(to_json).collect());
+        let kept: Vec<Kept> = levels.iter().map(Kept::of).collect();
+        let document = serde_json::to_string_pretty(&kept).expect("levels are numbers by name");
         // A cache that cannot be written costs time, nothing else.
         let _ = fs::create_dir_all(folder);
-        let _ = store::write_whole(&folder.join(&key.0), |out| writeln!(out, "{document:#}"));
+        let _ = store::write_whole(&folder.join(&key.0), |out| writeln!(out, "{document}"));
     }
 }
 
@@ -91,25 +93,35 @@ fn system_folder() -> Option<PathBuf> {
     folder.or_else(home).map(|folder| folder.join("attractor"))
 }
 
-fn to_json(level: &Level) -> Value {
-    let surrogates = level.surrogates.iter();
-    let surrogates: Map<String, Value> = surrogates
-        .map(|(name, value)| ((*name).to_string(), json!(value)))
-        .collect();
-    json!({ "id": level.id, "floor": level.floor, "chance": level.chance, "surrogates": surrogates })
+/// A level as its file has it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    chance: Option<f64>,
+    floor: Option<f64>,
+    id: String,
+    surrogates: BTreeMap<String, Option<f64>>,
 }
 
-fn from_json(value: &Value) -> Option<Level> {
-    let id = value.get("id")?.as_str()?;
-    let number = |v: &Value| (v.is_null() || v.is_f64() || v.is_i64()).then(|| v.as_f64());
-    let named = value.get("surrogates")?.as_object()?;
-    let surrogates = attractor_core::measure::levels::SURROGATES
-        .iter()
-        .filter_map(|&name| Some((name, number(named.get(name)?)?)));
-    Some(Level {
-        id: MEASURES.iter().find(|info| info.entry.id == id)?.entry.id,
-        floor: number(value.get("floor")?)?,
-        chance: number(value.get("chance")?)?,
-        surrogates: surrogates.collect(),
-    })
+impl Kept {
+    fn of(level: &Level) -> Kept {
+        let surrogates = level.surrogates.iter();
+        Kept {
+            chance: level.chance,
+            floor: level.floor,
+            id: level.id.to_string(),
+            surrogates: surrogates.map(|&(name, v)| (name.into(), v)).collect(),
+        }
+    }
+
+    /// The level; none of a measure that there is not.
+    fn level(self) -> Option<Level> {
+        let info = MEASURES.iter().find(|info| info.entry.id == self.id)?;
+        let named = |&name: &&'static str| Some((name, *self.surrogates.get(name)?));
+        Some(Level {
+            id: info.entry.id,
+            floor: self.floor,
+            chance: self.chance,
+            surrogates: SURROGATES.iter().filter_map(named).collect(),
+        })
+    }
 }

@@ -9,7 +9,7 @@ use super::folder::RECORD;
 use crate::Error;
 use crate::experiment::{Experiment, Origin, Raw};
 use crate::fingerprint::Fingerprint;
-use crate::table::paper;
+use crate::paper;
 
 /// What is trained with every seed.
 #[derive(Debug, Clone, PartialEq)]

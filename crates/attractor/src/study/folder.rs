@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::error::StudyError;
@@ -43,8 +43,8 @@ impl Record {
     pub fn find(folder: &Path) -> Result<Option<Record>, StudyError> {
         let path = folder.join(RECORD);
         if let Some(text) = unless_absent(fs::read_to_string(&path), &path)? {
-            let document: Value = serde_json::from_str(&text).unwrap_or_default();
-            let record = Record::from_json(&document);
+            let record = serde_json::from_str(&text).ok();
+            let record = record.and_then(Record::from_document);
             return record.map(Some).ok_or(StudyError::Record { path });
         }
         let path = || folder.to_path_buf();
@@ -161,35 +161,49 @@ impl Record {
             path: folder.to_path_buf(),
             source,
         })?;
-        let document = self.to_json();
-        store::write_new(&folder.join(RECORD), |out| writeln!(out, "{document:#}"))?;
+        let document = serde_json::to_string_pretty(&self.document());
+        let document = document.expect("a record is plain text");
+        store::write_new(&folder.join(RECORD), |out| writeln!(out, "{document}"))?;
         match Record::find(folder)? {
             Some(found) => Ok(found.refuse_other(self, study, folder)?),
             None => Ok(()),
         }
     }
 
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "schema": SCHEMA,
-            "study": self.name,
-            "data": { "train": self.data[0], "test": self.data[1] },
-            "evaluation": self.judging,
-        })
+    pub(super) fn document(&self) -> RecordDocument {
+        let [train, test] = self.data.clone();
+        RecordDocument {
+            data: Data { test, train },
+            evaluation: self.judging.clone(),
+            schema: SCHEMA,
+            study: self.name.clone(),
+        }
     }
 
-    pub(super) fn from_json(document: &Value) -> Option<Record> {
-        let text = |value: &Value| value.as_str().map(String::from);
-        let judging = document["evaluation"].as_object()?.iter();
-        let judging = judging.map(|(name, value)| Some((name.clone(), text(value)?)));
-        let data = &document["data"];
-        (document["schema"].as_u64()? == SCHEMA).then_some(())?;
+    pub(super) fn from_document(document: RecordDocument) -> Option<Record> {
+        (document.schema == SCHEMA).then_some(())?;
         Some(Record {
-            name: text(&document["study"])?,
-            data: [text(&data["train"])?, text(&data["test"])?],
-            judging: judging.collect::<Option<_>>()?,
+            name: document.study,
+            data: [document.data.train, document.data.test],
+            judging: document.evaluation,
         })
     }
+}
+
+/// What the record's file holds, in alphabetical order.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RecordDocument {
+    data: Data,
+    evaluation: BTreeMap<String, String>,
+    schema: u64,
+    study: String,
+}
+
+/// Fingerprints.
+#[derive(Serialize, Deserialize)]
+struct Data {
+    test: String,
+    train: String,
 }
 
 /// Whether a folder holds nothing but folders of runs, and so is one of a study's cells.

@@ -68,7 +68,8 @@ pub fn pack(folder: &Path, file: &Path) -> Result<usize, Error> {
         let path = folder.to_path_buf();
         return Err(StudyError::NoStudy { path }.into());
     };
-    let mut text = format!("{}\n", record.to_json());
+    let record = serde_json::to_string(&record.document());
+    let mut text = record.expect("a record is plain text") + "\n";
     for run in &runs {
         let line = serde_json::to_string(&Line::of(run, folder)?);
         text += &line.expect("scores are JSON, whose keys are texts");
@@ -87,7 +88,7 @@ pub fn unpack(file: &Path, folder: &Path) -> Result<usize, Error> {
     for line in &packed.lines {
         write(&folder.join(&line.run), SCORES, &line.scores)?;
     }
-    write(folder, RECORD, &packed.record.to_json())?;
+    write(folder, RECORD, &packed.record.document())?;
     Ok(packed.lines.len())
 }
 
@@ -172,7 +173,7 @@ impl Line {
 }
 
 fn record(line: &str) -> Option<Record> {
-    Record::from_json(&serde_json::from_str(line).ok()?)
+    Record::from_document(serde_json::from_str(line).ok()?)
 }
 
 fn refuse_filled(folder: &Path) -> Result<(), StudyError> {
@@ -185,10 +186,12 @@ fn refuse_filled(folder: &Path) -> Result<(), StudyError> {
 }
 
 /// Writes a document into a folder, which is made if it is not there.
-fn write(folder: &Path, name: &str, document: &Value) -> Result<(), Error> {
+fn write(folder: &Path, name: &str, document: &impl Serialize) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|source| Error::Write {
         path: folder.to_path_buf(),
         source,
     })?;
-    store::write_whole(&folder.join(name), |out| writeln!(out, "{document:#}"))
+    let text = serde_json::to_string_pretty(document);
+    let text = text.expect("documents have texts as keys");
+    store::write_whole(&folder.join(name), |out| writeln!(out, "{text}"))
 }
