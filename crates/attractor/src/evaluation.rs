@@ -25,6 +25,7 @@ use attractor_core::text::count;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
 use crate::seen::{Seen, UnlikeError};
+use crate::verdict::Verdict;
 
 pub use cache::Cache;
 pub use document::{EvaluationDocument, ScoreDocument};
@@ -107,6 +108,13 @@ pub struct Evaluation {
     pub floor: Option<Floor>,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+impl Evaluation {
+    /// What the reconstruction is worth, in one word with its reasons.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(self)
+    }
 }
 
 /// Which model was judged, and its size as the paper counts it.

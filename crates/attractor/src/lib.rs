@@ -35,5 +35,6 @@ pub mod store;
 pub mod study;
 pub mod sweep;
 pub mod table;
+pub mod verdict;
 
 pub use error::Error;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use attractor::evaluation::{Evaluation, Floor, Score};
 use attractor::text::{count, figure};
+use attractor::verdict::Verdict;
 
 use crate::table;
 use crate::visible::notes;
@@ -15,6 +16,18 @@ pub(crate) fn write_table(evaluation: &Evaluation, out: &mut dyn Write) -> io::R
     table::write(out, &rows)?;
     for line in remarks(evaluation) {
         writeln!(out, "{line}")?;
+    }
+    write_verdict(&evaluation.verdict(), out)
+}
+
+/// Writes the word, then a line per reason.
+fn write_verdict(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "verdict: {}", verdict.word.text())?;
+    for reason in &verdict.reasons {
+        writeln!(out, "  {reason}")?;
+    }
+    if let Some(next) = &verdict.next {
+        writeln!(out, "next: {next}")?;
     }
     Ok(())
 }

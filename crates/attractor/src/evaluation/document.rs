@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Evaluation, Floor, Score};
+use crate::verdict::Verdict;
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
@@ -25,6 +26,7 @@ pub struct EvaluationDocument {
     #[serde(flatten)]
     of_model: Option<OfModel>,
     floor_from: Option<String>,
+    verdict: Verdict,
     notes: Vec<String>,
 }
 
@@ -112,6 +114,7 @@ impl Evaluation {
                 Floor::Halves => "halves".to_string(),
                 Floor::OtherOrbits(system) => format!("orbits of {system}"),
             }),
+            verdict: self.verdict(),
             notes: self.notes.clone(),
         }
     }

@@ -56,6 +56,7 @@ fn rows(evaluation: &Value, from: &str) -> Value {
         "starts": evaluation["starts"],
         "floor_from": evaluation["floor_from"],
         "notes": evaluation["notes"],
+        "verdict": evaluation["verdict"],
         "measures": rows.collect::<Vec<_>>(),
     })
 }

@@ -9,7 +9,7 @@ use crate::model_file::Reconstruction;
 use crate::references::{self, METHODS, PAPER, TOOL};
 use crate::run::LAST_CHOSEN;
 
-/// Two paragraphs: the question, then the answer.
+/// The verdict, the question, then the answer, a paragraph each.
 pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     let asked = asked(material);
     let ended = ended(&material.outcome);
@@ -24,7 +24,10 @@ pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     ];
     let answers: Vec<String> = answers.into_iter().flatten().collect();
     let question = [Some(asked), ended, kept].into_iter().flatten();
-    let mut paragraphs = vec![question.collect::<Vec<_>>().join(" ")];
+    let mut paragraphs: Vec<String> = verdict(&document["scores"]["verdict"])
+        .into_iter()
+        .collect();
+    paragraphs.push(question.collect::<Vec<_>>().join(" "));
     paragraphs.extend((!answers.is_empty()).then(|| answers.join(" ")));
     paragraphs
 }
@@ -105,14 +108,9 @@ fn judged(scores: &Value) -> Option<String> {
         .filter(|m| paper.iter().any(|id| m["id"] == *id));
     let said: Vec<String> = said.filter_map(score).collect();
     let rows = grouped(scores["rows"].as_u64()? as usize);
-    let verdict = measures
-        .iter()
-        .find(|m| m["id"] == "d_stsp")
-        .and_then(verdict);
     Some(format!(
-        "Judged by {rows} rows of {from}: {}.{}",
-        said.join(", "),
-        verdict.map_or(String::new(), |verdict| format!(" {verdict}"))
+        "Judged by {rows} rows of {from}: {}.",
+        said.join(", ")
     ))
 }
 
@@ -128,21 +126,24 @@ fn score(measure: &Value) -> Option<String> {
     })
 }
 
-/// Where a value lies between floor and chance, in proportion.
-fn verdict(measure: &Value) -> Option<&'static str> {
-    let number = |key: &str| measure[key].as_f64().filter(|&v| v > 0.0);
-    let (value, floor, chance) = (number("value")?, number("floor")?, number("chance")?);
-    if chance <= floor {
-        return None;
-    }
-    Some(match (value / floor).ln() / (chance / floor).ln() {
-        share if share <= 0.15 => {
-            "In state space the model is as near to the data as the data are to themselves."
-        }
-        share if share <= 0.5 => "In state space the model is nearer to the floor than to chance.",
-        share if share < 1.0 => "In state space the model is nearer to chance than to the floor.",
-        _ => "In state space the model is no better than a surrogate without dynamics.",
-    })
+/// The verdict with its reasons.
+fn verdict(verdict: &Value) -> Option<String> {
+    let word = verdict["word"].as_str()?;
+    let reasons = verdict["reasons"].as_array()?.iter();
+    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
+    let next = verdict["next"].as_str();
+    Some(format!(
+        "Verdict: {word}. {}.{}",
+        capital(&reasons.join("; ")),
+        next.map_or(String::new(), |next| format!(" Next: {next}."))
+    ))
+}
+
+/// A sentence begins with a capital letter.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 fn forecast(scores: &Value) -> Option<String> {
@@ -227,23 +228,16 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_where_the_value_lies() {
-        let of = |value: f64| {
-            let measure = json!({ "value": value, "floor": 0.1, "chance": 10.0 });
-            verdict(&measure)
-                .unwrap()
-                .split(" the model is ")
-                .nth(1)
-                .unwrap()
-        };
-        assert!(of(0.05).starts_with("as near"));
-        assert!(of(0.5).starts_with("nearer to the floor"));
-        assert!(of(5.0).starts_with("nearer to chance"));
-        assert!(of(20.0).starts_with("no better"));
+    fn the_verdict_comes_with_its_reasons() {
+        let document = json!({
+            "word": "partly", "reasons": ["state space: weak", "spectrum: good"], "next": "train longer",
+        });
         assert_eq!(
-            verdict(&json!({ "value": 1.0, "floor": null, "chance": 2.0 })),
-            None
+            verdict(&document).unwrap(),
+            "Verdict: partly. State space: weak; spectrum: good. Next: train longer."
         );
+        // Scores from before there were verdicts.
+        assert_eq!(verdict(&Value::Null), None);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use attractor::measure::valid_time::THRESHOLD;
 use attractor::measure::{Options, SEED, SETTINGS};
 use attractor::run::Folder;
 use attractor::settings::Settings;
-use clap::Args;
+use attractor::verdict::Word;
+use clap::{Args, ValueEnum};
 
 use super::{assignment, whole};
 use crate::follow::Shown;
@@ -56,11 +57,32 @@ pub(crate) struct Evaluate {
     /// Leave out floors and chance levels
     #[arg(long)]
     no_floors: bool,
+    /// End with exit code 1 unless the verdict is this, or better
+    #[arg(long, value_name = "WORD")]
+    fail_unless: Option<Least>,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// The least that a script asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Least {
+    /// A good reconstruction
+    Good,
+    /// One that is at least partly right
+    Partly,
+}
+
+impl Least {
+    fn word(self) -> Word {
+        match self {
+            Least::Good => Word::Good,
+            Least::Partly => Word::Partly,
+        }
+    }
 }
 
 impl Evaluate {
@@ -79,7 +101,13 @@ impl Evaluate {
             scores::write_table(&evaluation, out)?;
         }
         scores::write_notes(&evaluation)?;
-        Ok(ExitCode::SUCCESS)
+        let word = evaluation.verdict().word;
+        let is_worse = |least: Least| word < least.word();
+        Ok(if self.fail_unless.is_some_and(is_worse) {
+            ExitCode::from(crate::OUTCOME)
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 
     fn request(&self) -> Result<Request, Error> {

@@ -1,0 +1,155 @@
+use attractor_core::measure::Estimate;
+use attractor_core::measure::levels::Level;
+
+use super::*;
+use crate::evaluation::{Floor, Starts};
+
+/// A value with floor and chance.
+type Numbers = (&'static str, f64, f64, f64);
+
+fn evaluation(scores: &[Numbers]) -> Evaluation {
+    let score = |&(id, value, floor, chance): &Numbers| Score {
+        id,
+        value: Ok(Estimate::exact(value)),
+        level: Some(Level {
+            id,
+            floor: Some(floor),
+            chance: Some(chance),
+            surrogates: Vec::new(),
+        }),
+        over_starts: None,
+        valid_time: None,
+    };
+    Evaluation {
+        model: None,
+        rows: 10_000,
+        channels: 3,
+        diverged: false,
+        scores: scores.iter().map(score).collect(),
+        outside: Some(0.0),
+        pe_steps: 20,
+        starts: Some(Starts {
+            count: 8,
+            diverged: 0,
+        }),
+        trained_share: None,
+        chosen_share: None,
+        floor: Some(Floor::Halves),
+        notes: Vec::new(),
+    }
+}
+
+/// A fully trained model of Lorenz-63.
+const GOOD: [Numbers; 4] = [
+    ("d_stsp", 0.26, 0.17, 2.3),
+    ("d_h", 0.09, 0.057, 0.87),
+    ("pe", 6e-4, 1e-3, 0.16),
+    ("vpt", 250.0, 200.0, 11.0),
+];
+
+fn with(id: &str, value: f64) -> Evaluation {
+    let mut scores = GOOD;
+    let found = scores.iter_mut().find(|score| score.0 == id).unwrap();
+    found.1 = value;
+    evaluation(&scores)
+}
+
+fn word(evaluation: &Evaluation) -> Word {
+    Verdict::of(evaluation).word
+}
+
+#[test]
+fn a_trained_model_is_good_and_says_why() {
+    let verdict = Verdict::of(&evaluation(&GOOD));
+    assert_eq!((verdict.word, verdict.next), (Word::Good, None));
+    assert_eq!(
+        verdict.reasons[0],
+        "state space: nearer to the data than to chance (0.26, floor 0.17, chance 2.3)"
+    );
+    assert_eq!(verdict.reasons.len(), 4);
+}
+
+#[test]
+fn surrogates_are_never_good() {
+    // Shuffled rows: perfect in state space, chance in time. Phase-randomised data: the other way round.
+    let shuffled = with("d_h", 0.87);
+    let phases = with("d_stsp", 2.3);
+    for surrogate in [shuffled, phases] {
+        let verdict = Verdict::of(&surrogate);
+        assert_eq!(verdict.word, Word::NotAReconstruction);
+        assert!(verdict.reasons[0].starts_with("measures disagree: "));
+        assert!(verdict.next.is_some());
+    }
+}
+
+#[test]
+fn an_orbit_that_goes_elsewhere_is_no_reconstruction() {
+    let mut outside = evaluation(&GOOD);
+    outside.outside = Some(0.546);
+    assert_eq!(word(&outside), Word::NotAReconstruction);
+    assert_eq!(
+        Verdict::of(&outside).reasons[0],
+        "54.6 % of its rows are outside the box around the data"
+    );
+    outside.outside = Some(0.05);
+    assert_eq!(word(&outside), Word::Partly);
+
+    let mut diverged = evaluation(&[]);
+    diverged.diverged = true;
+    diverged.outside = None;
+    assert_eq!(word(&diverged), Word::NotAReconstruction);
+    assert_eq!(Verdict::of(&diverged).reasons, ["the free orbit diverges"]);
+
+    let mut some = evaluation(&GOOD);
+    for (diverged, expected) in [(1, Word::Partly), (5, Word::NotAReconstruction)] {
+        some.starts = Some(Starts { count: 8, diverged });
+        assert_eq!(word(&some), expected);
+    }
+}
+
+#[test]
+fn an_orbit_at_rest_is_no_reconstruction() {
+    let mut rest = with("d_stsp", 14.5);
+    rest.scores[1].value = Err("the orbit has shrunk to a point".to_string());
+    let verdict = Verdict::of(&rest);
+    assert_eq!(verdict.word, Word::NotAReconstruction);
+    assert!(verdict.reasons[0].contains("shrunk to a point"));
+}
+
+#[test]
+fn what_has_no_power_decides_nothing_unless_it_is_far_off() {
+    // The paper's EEG: chance is better than the floor, so that D_stsp alone says nothing; after 60 epochs it is 117.7.
+    let eeg = |d_stsp: f64, d_h: f64| {
+        evaluation(&[
+            ("d_stsp", d_stsp, 2.6, 1.8),
+            ("d_h", d_h, 0.1, 0.6),
+            ("pe", 0.5, 0.7, 1.2),
+        ])
+    };
+    assert_eq!(word(&eeg(2.1, 0.11)), Word::Partly);
+    assert_eq!(word(&eeg(117.7, 0.11)), Word::NotAReconstruction);
+    // Noise: no measure of the attractor has power.
+    let noise = evaluation(&[("d_stsp", 11.6, 10.4, 9.2), ("d_h", 0.73, 0.6, 0.7)]);
+    assert_eq!(word(&noise), Word::CannotTell);
+}
+
+#[test]
+fn forecasts_alone_make_a_partial_success_of_a_good_attractor() {
+    assert_eq!(word(&with("pe", 0.3)), Word::Partly);
+    assert_eq!(word(&with("vpt", 5.0)), Word::Partly);
+    assert_eq!(word(&with("vpt", 0.0)), Word::Partly);
+    assert_eq!(word(&with("d_h", 0.4)), Word::Partly);
+}
+
+#[test]
+fn nothing_is_said_without_levels_or_with_few_rows() {
+    let mut bare = evaluation(&GOOD);
+    bare.scores.iter_mut().for_each(|score| score.level = None);
+    bare.floor = None;
+    let verdict = Verdict::of(&bare);
+    assert_eq!(verdict.word, Word::CannotTell);
+    assert!(verdict.next.unwrap().contains("--no-floors"));
+    let mut short = evaluation(&GOOD);
+    short.rows = 60;
+    assert_eq!(word(&short), Word::CannotTell);
+}
