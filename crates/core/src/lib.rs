@@ -20,7 +20,6 @@ pub mod catalogue;
 pub mod dynamics;
 pub mod embed;
 pub mod exponent;
-pub mod fft;
 pub mod forcing;
 pub mod hint;
 pub mod inspect;
@@ -48,6 +47,8 @@ pub mod text;
 pub mod theta;
 pub mod train;
 pub mod windows;
+
+pub use attractor_numerics::fft;
 
 /// The version of the numbers. It grows when the same input and seed give other results than before, beyond what
 /// rounding on another machine explains; `CHANGELOG.md` says what moved and by how much.

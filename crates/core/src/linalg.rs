@@ -1,47 +1,11 @@
-//! Dense linear algebra in f64 on row-major slices: the only file that names the linear-algebra crate.
+//! Dense linear algebra in f64 on row-major slices; decompositions are those of `attractor-numerics`.
 
 pub mod complex;
 pub mod function;
 
-use complex::Complex;
-use faer::MatRef;
+pub use attractor_numerics::dense::{Svd, eigenvalues, singular_values, svd};
 
 use crate::simd::{Isa, Simd, Task, dispatch_widest};
-
-/// Singular values of an n × m matrix, descending.
-///
-/// # Panics
-/// If an entry is not finite.
-pub fn singular_values(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
-    view(a, rows, cols)
-        .singular_values()
-        .expect("a finite matrix has singular values")
-}
-
-/// The thin singular value decomposition A = U diag(σ) Vᵀ, σ descending.
-pub struct Svd {
-    /// Left vectors, rows × r row-major, r = min(rows, cols).
-    pub u: Vec<f64>,
-    /// Singular values, r.
-    pub sigma: Vec<f64>,
-    /// Right vectors, cols × r row-major.
-    pub v: Vec<f64>,
-}
-
-/// The thin singular value decomposition.
-///
-/// # Panics
-/// If an entry is not finite.
-pub fn svd(a: &[f64], rows: usize, cols: usize) -> Svd {
-    let svd = view(a, rows, cols)
-        .thin_svd()
-        .expect("a finite matrix has a decomposition");
-    Svd {
-        u: row_major(svd.U()),
-        sigma: svd.S().column_vector().iter().copied().collect(),
-        v: row_major(svd.V()),
-    }
-}
 
 /// The pseudo-inverse A⁺ (cols × rows); singular values up to max(rows, cols)·ε·σ₁ count as zero.
 ///
@@ -60,20 +24,6 @@ pub fn pseudo_inverse(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
         }
     }
     pinv
-}
-
-/// The eigenvalues of an n × n matrix, by descending modulus, the one above the real axis first of a pair; `None` if an
-/// entry is not finite.
-pub fn eigenvalues(a: &[f64], n: usize) -> Option<Vec<Complex>> {
-    let found = view(a, n, n).eigenvalues().ok()?;
-    let mut values: Vec<Complex> = found.iter().map(|v| Complex::new(v.re, v.im)).collect();
-    values.sort_by(|a, b| {
-        let by_modulus = b.norm().total_cmp(&a.norm());
-        by_modulus
-            .then(b.re.total_cmp(&a.re))
-            .then(b.im.total_cmp(&a.im))
-    });
-    Some(values)
 }
 
 /// Replaces a square matrix by its triangles L and U, with rows exchanged for the largest pivot, and each of the
@@ -131,16 +81,6 @@ pub fn solve(a: &mut [f64], n: usize, right: &mut [f64]) -> f64 {
 pub fn pivots(a: &mut [f64], n: usize, mut give: impl FnMut(f64)) {
     eliminate(a, n, &mut []);
     (0..n).for_each(|i| give(a[i * n + i]));
-}
-
-fn view(a: &[f64], rows: usize, cols: usize) -> MatRef<'_, f64> {
-    MatRef::from_row_major_slice(a, rows, cols)
-}
-
-fn row_major(a: MatRef<'_, f64>) -> Vec<f64> {
-    (0..a.nrows())
-        .flat_map(|i| (0..a.ncols()).map(move |j| a[(i, j)]))
-        .collect()
 }
 
 /// C = A B with A n × k and B k × m, into a caller's buffer.

@@ -40,7 +40,7 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "faer",
-        &["crates/core/src/linalg.rs"],
+        &["crates/numerics/src/dense.rs"],
         "its eigenvalues converge on the Jacobians of cycles",
     ),
     adopt(
@@ -89,7 +89,7 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "realfft",
-        &["crates/core/src/fft.rs"],
+        &["crates/numerics/src/fft.rs"],
         "Fourier transforms of real numbers",
     ),
     adopt(
