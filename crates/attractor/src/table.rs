@@ -15,6 +15,7 @@ use attractor_core::measure::summary::{Summary, summaries};
 
 use crate::paper::{self, PaperRow};
 use crate::study::{Measured, Scored, StudyError};
+use crate::verdict::Word;
 
 pub use document::TableDocument;
 use keys::Key;
@@ -59,6 +60,8 @@ pub struct Group {
     pub dim: (usize, usize),
     /// The smallest and the largest number of parameters |θ|.
     pub parameters: (usize, usize),
+    /// Runs with the verdict *good*; none if no run has a verdict.
+    pub good: Option<usize>,
     /// The row of the paper that all its runs correspond to, if it is asked for.
     pub paper: Option<&'static PaperRow>,
     /// The measures.
@@ -152,6 +155,7 @@ impl Group {
             counted: summaries.first().map_or(0, |summary| summary.count),
             dim: span(runs.iter().map(|run| run.dim)),
             parameters: span(runs.iter().map(|run| run.parameters)),
+            good: good(runs),
             paper,
             columns: columns
                 .map(|(i, (id, summary))| Column {
@@ -192,6 +196,13 @@ impl Verdict {
             _ => Verdict::Agrees,
         })
     }
+}
+
+/// How many runs are good; none if no run has a verdict.
+fn good(runs: &[&Scored]) -> Option<usize> {
+    let is_known = runs.iter().any(|run| run.verdict.is_some());
+    let is_good = |run: &&&Scored| run.verdict == Some(Word::Good);
+    is_known.then(|| runs.iter().filter(is_good).count())
 }
 
 /// The scores of every run, NaN where there is none.

@@ -58,6 +58,18 @@ pub struct Verdict {
 }
 
 impl Word {
+    const ALL: [Word; 4] = [
+        Word::CannotTell,
+        Word::NotAReconstruction,
+        Word::Partly,
+        Word::Good,
+    ];
+
+    /// The word that is printed like this.
+    pub(crate) fn parse(text: &str) -> Option<Word> {
+        Word::ALL.into_iter().find(|word| word.text() == text)
+    }
+
     /// The word as it is printed.
     pub fn text(self) -> &'static str {
         match self {

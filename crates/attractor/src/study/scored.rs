@@ -17,6 +17,7 @@ use crate::evaluation::Evaluation;
 use crate::experiment::{Texts, method_of, settings_of};
 use crate::fingerprint::Fingerprint;
 use crate::run::{Ending, Trained};
+use crate::verdict::Word;
 use crate::{Error, store};
 
 /// Its name in the run's folder.
@@ -64,6 +65,8 @@ pub struct Scored {
     pub scores: BTreeMap<&'static str, Measured>,
     /// Those of the last parameters, where the model has others.
     pub last: Option<BTreeMap<&'static str, Measured>>,
+    /// What the model amounts to; none of runs from before there were verdicts.
+    pub verdict: Option<Word>,
 }
 
 /// One score.
@@ -213,14 +216,20 @@ impl Scored {
                 Value::Null => None,
                 last => Some(scores(last)?),
             },
+            verdict: document["evaluation"]["verdict"]["word"]
+                .as_str()
+                .and_then(Word::parse),
         })
     }
 
     /// The run with the scores of its last parameters.
     pub fn with_last(self) -> Scored {
+        let has_last = self.last.is_some();
         Scored {
             scores: self.last.unwrap_or(self.scores),
             last: None,
+            // It is that of the chosen ones.
+            verdict: self.verdict.filter(|_| !has_last),
             ..self
         }
     }

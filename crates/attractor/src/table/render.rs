@@ -180,7 +180,7 @@ const FIELDS: [&str; 10] = [
 ];
 
 fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let counts = ["runs", "diverged", "dropped", "dim", "parameters"].map(String::from);
+    let counts = ["runs", "diverged", "dropped", "good", "dim", "parameters"].map(String::from);
     let of_measure = |id: &&str| {
         let names = FIELDS.into_iter().chain(["verdict"]);
         let id = (*id).to_string();
@@ -207,6 +207,7 @@ fn csv_cells(table: &Table, group: &Group) -> Vec<String> {
     };
     let mut cells = group.values.clone();
     cells.extend([group.runs, group.diverged, group.dropped()].map(|n| n.to_string()));
+    cells.push(group.good.map_or(String::new(), |n| n.to_string()));
     cells.extend([span(group.dim), span(group.parameters)]);
     for (column, test) in group.columns.iter().zip(&table.tests) {
         cells.extend(csv_column(column, test.map(|test| test.p)));

@@ -39,13 +39,21 @@ pub(super) enum Head {
 
 impl Sheet {
     pub(super) fn new(table: &Table) -> Sheet {
-        let counts = ["runs", "dropped", "dim"].map(String::from);
+        let has_verdicts = has_verdicts(table);
+        let counts = ["runs", "dropped", "good", "dim"].map(String::from);
+        let counts = counts
+            .into_iter()
+            .filter(|word| has_verdicts || word != "good");
         let words = table.keys.iter().cloned().chain(counts).map(Head::Word);
         let measures = table.measures.iter();
         let measures = measures.map(|id| Head::Measure(id, table.pe_steps));
         Sheet {
             head: words.chain([Head::Parameters]).chain(measures).collect(),
-            body: table.groups.iter().flat_map(rows).collect(),
+            body: table
+                .groups
+                .iter()
+                .flat_map(|g| rows(g, has_verdicts))
+                .collect(),
             foot: foot(table),
         }
     }
@@ -63,15 +71,22 @@ fn span((low, high): (usize, usize)) -> Cell {
     }
 }
 
+/// Whether some run of a table has a verdict.
+fn has_verdicts(table: &Table) -> bool {
+    table.groups.iter().any(|group| group.good.is_some())
+}
+
 /// The row of a group, and under it the paper's.
-fn rows(group: &Group) -> Vec<Vec<Cell>> {
+fn rows(group: &Group, has_verdicts: bool) -> Vec<Vec<Cell>> {
     let keys = group.values.iter().map(words);
-    let sizes = [
+    let good = group.good.map_or(String::new(), |good| good.to_string());
+    let counts = [
         words(group.runs.to_string()),
         words(group.dropped().to_string()),
-        span(group.dim),
-        span(group.parameters),
     ];
+    let good = has_verdicts.then(|| words(good));
+    let sizes = counts.into_iter().chain(good);
+    let sizes = sizes.chain([span(group.dim), span(group.parameters)]);
     let scores = group.columns.iter().map(|column| {
         let summary = &column.summary;
         number(Some(summary.median).filter(|v| v.is_finite()), summary.mad)
@@ -82,12 +97,11 @@ fn rows(group: &Group) -> Vec<Vec<Cell>> {
     };
     let name = words(format!("paper: {}", paper.name));
     let blank = (1..group.values.len()).map(|_| words(""));
-    let sizes = [
-        words("20"),
-        words(""),
+    let unknown = (0..1 + usize::from(has_verdicts)).map(|_| words(""));
+    let sizes = [words("20")].into_iter().chain(unknown).chain([
         words(paper.dim.to_string()),
         words(paper.parameters.to_string()),
-    ];
+    ]);
     let scores = group.columns.iter().map(|column| published(column.paper));
     let theirs = [name].into_iter().chain(blank).chain(sizes).chain(scores);
     vec![ours, theirs.collect()]
@@ -108,7 +122,8 @@ fn published(paper: Option<Comparison>) -> Cell {
 /// Floors and chance levels, and the probability that groups do not differ.
 fn foot(table: &Table) -> Vec<Vec<Cell>> {
     let lead = |name: &str| -> Vec<Cell> {
-        let blank = (1..table.keys.len() + 4).map(|_| words(""));
+        let counts = 4 + usize::from(has_verdicts(table));
+        let blank = (1..table.keys.len() + counts).map(|_| words(""));
         [words(name)].into_iter().chain(blank).collect()
     };
     let row = |name: &str, of: &dyn Fn(usize) -> Option<f64>| -> Vec<Cell> {

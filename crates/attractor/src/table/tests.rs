@@ -42,6 +42,7 @@ fn run(name: &str, alpha: &str, seed: u64, scores: Option<[f64; 3]>) -> Scored {
         pe_steps: 20,
         scores: scores.map(of_run).unwrap_or_default(),
         last: None,
+        verdict: None,
     }
 }
 
@@ -57,6 +58,27 @@ fn runs() -> Vec<Scored> {
         run("", "0.3", 3, Some([40.0, 0.3, 0.03])),
         run("", "0.3", 4, Some([99.0, f64::NAN, 0.04])),
     ]
+}
+
+#[test]
+fn good_runs_are_counted_where_verdicts_are_known() {
+    let mut runs = runs();
+    assert!(!written(&table(&runs, &[]), Format::Markdown).contains("good"));
+    for (run, word) in runs.iter_mut().zip([Word::Good, Word::Partly, Word::Good]) {
+        run.verdict = Some(word);
+    }
+    let table = table(&runs, &[]);
+    assert_eq!(
+        (table.groups[0].good, table.groups[1].good),
+        (Some(2), None)
+    );
+    let text = written(&table, Format::Markdown);
+    assert!(
+        text.starts_with("| alpha | runs | dropped | good | dim |"),
+        "{text}"
+    );
+    let row = text.lines().find(|line| line.starts_with("| 0.1")).unwrap();
+    assert!(row.starts_with("| 0.1 | 4 | 1 | 2 | 3 |"), "{row}");
 }
 
 fn table(runs: &[Scored], by: &[&str]) -> Table {
