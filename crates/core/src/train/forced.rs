@@ -70,7 +70,11 @@ impl Training<'_> {
     ) -> (f64, Vec<f32>) {
         let mut objective = UnderForcing::<K, P>::new(self, make);
         objective.batch.starts.copy_from_slice(starts);
-        self.with_job::<K, P, _>(make, |job| worker::once(job, Box::new(objective), theta))
+        let at = State {
+            alpha: self.plan.forcing.strength(),
+            ..State::new(theta, &self.plan.course)
+        };
+        self.with_job::<K, P, _>(make, |job| worker::once(job, Box::new(objective), at))
     }
 
     /// 𝒩 of the batch of windows that start at given rows.

@@ -33,17 +33,17 @@ pub(crate) fn run(job: Job<'_>, from: State, watch: &mut dyn Watch) -> Outcome {
     })
 }
 
-/// Loss and gradient at θ of the batch that an objective has chosen.
+/// Loss and gradient at a state of the batch that an objective has chosen.
 pub(crate) fn once(
     job: Job<'_>,
     objective: Box<dyn Objective + '_>,
-    theta: &[f32],
+    at: State,
 ) -> (f64, Vec<f32>) {
     alone(job, |team| {
-        let from = State::new(theta, job.course);
-        let mut worker = Worker::new(objective, job.course, team, from);
+        let parameters = at.theta.len();
+        let mut worker = Worker::new(objective, job.course, team, at);
         let loss = worker.gradient().loss;
-        worker.gradient.truncate(theta.len());
+        worker.gradient.truncate(parameters);
         (loss, worker.gradient)
     })
 }
