@@ -12,11 +12,11 @@ use attractor_core::forcing::{Forcing, ForcingGradient};
 use attractor_core::map::{Dims, MODELS, ModelInfo};
 use attractor_core::model::{Architecture, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
-use attractor_core::optim::Schedule;
+use attractor_core::optim::{Exponential, Optimizer};
 use attractor_core::penalty::PenaltyWeights;
 use attractor_core::series::Series;
 use attractor_core::simd::Isa;
-use attractor_core::train::{Control, Epoch, Plan, State, train};
+use attractor_core::train::{Control, Course, Epoch, Plan, Schedule, State, WeightDecay, train};
 use attractor_core::windows::Windows;
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -72,7 +72,7 @@ impl Training {
         let plan = plan(isa);
         Training {
             windows: Windows::new(&series, window).expect("the window fits"),
-            from: State::new(&model, &plan),
+            from: plan.start(&model),
             architecture,
             plan,
         }
@@ -93,24 +93,28 @@ impl Training {
 
 fn plan(isa: Isa) -> Plan {
     Plan {
-        batch: 16,
-        schedule: Schedule {
-            start: 1e-3,
-            end: 1e-3,
-            epochs: 1,
-            batches_per_epoch: UPDATES,
+        course: Course {
+            schedule: Schedule::Exponential(Exponential {
+                start: 1e-3,
+                end: 1e-3,
+                epochs: 1,
+                batches_per_epoch: UPDATES,
+            }),
+            optimizer: Optimizer::RAdam,
+            weight_decay: WeightDecay::default(),
+            clip_norm: None,
+            averaging: None,
+            seed: 1,
+            threads: 1,
+            isa,
         },
+        batch: 16,
         forcing: Forcing::Generalized { alpha: 0.15 },
         adaptation: None,
         forcing_gradient: ForcingGradient::Detached,
         penalties: PenaltyWeights::default(),
-        clip_norm: None,
         largest_a: None,
         noise: 0.0,
-        averaging: None,
-        seed: 1,
-        threads: 1,
-        isa,
     }
 }
 

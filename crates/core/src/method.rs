@@ -11,6 +11,7 @@
 //! [`register`] methods of its own before it uses them.
 
 pub mod teacher_forced;
+mod trained;
 
 use std::collections::BTreeMap;
 use std::fmt;

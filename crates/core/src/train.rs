@@ -1,37 +1,146 @@
-//! Training by back-propagation through time under teacher forcing: the loop over updates, what can be watched, how
-//! it ends.
+//! Training by updates: the loop, what can be watched, how it ends.
 //!
-//! One update: draw S windows, infer teacher signals, run the map forward under forcing, compare with the data, run
-//! backward, add the penalties' gradients, take one RAdam step. Everything is replicated on every worker thread but
-//! the sweeps: each worker sweeps its share of the lanes, lays its gradients open, waits once, and adds all of
-//! them in the order of the lanes. So the result does not depend on the number of threads, to the bit.
+//! The loop is the same for every method: epochs, learning rate, optimiser, clipping, averaging, worker threads, what is watched and
+//! how it ends ([`Course`], `train/worker.rs`). A method brings the objective of an update (`train/objective.rs`); that of maps under
+//! teacher forcing is here ([`Plan`], [`train`], `train/forced.rs`).
+//!
+//! One update: draw S windows, run the model forward, compare with the data, run backward, add the penalties' gradients, take one
+//! step of the optimiser. Everything is replicated on every worker thread but the sweeps: each worker sweeps its share of the lanes,
+//! lays its gradients open, waits once, and adds all of them in the order of the lanes. So the result does not depend on the number
+//! of threads, to the bit.
 
+pub(crate) mod batch;
 mod estimate;
-mod exchange;
+pub(crate) mod exchange;
+mod forced;
+pub(crate) mod objective;
+mod rounds;
 mod sweep;
-mod worker;
+pub(crate) mod worker;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::forcing::adaptive::Adaptation;
 use crate::forcing::alpha::Norm;
 use crate::forcing::{Forcing, ForcingGradient};
 use crate::kernel::{Clipped, Dendritic, Kernel, Plain, Rectified, Shallow, Tanh};
+use crate::linalg::sum_of_squares;
 use crate::map::shallow::Activation;
 use crate::map::{Dims, UnitKind};
+use crate::method::LoadedValues;
 use crate::model::{Architecture, Model};
-use crate::optim::{RAdam, Schedule};
+use crate::optim::{Exponential, Moments, Optimizer};
 use crate::penalty::PenaltyWeights;
 pub use crate::progress::Control;
 use crate::progress::Progress;
-use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Paired8};
+use crate::simd::{Isa, Lanes, Lanes16, Paired8};
+use crate::theta::{Layout, Shape};
 use crate::windows::Windows;
 
-/// What training does, all settings resolved.
+use forced::Training;
+pub use rounds::Rounds;
+
+/// What the loop does, all settings resolved.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// Windows a batch S.
-    pub batch: usize,
+pub struct Course {
     /// The learning rate, the number of epochs and their length.
     pub schedule: Schedule,
+    /// How a gradient becomes a step.
+    pub optimizer: Optimizer,
+    /// The penalty on weights.
+    pub weight_decay: WeightDecay,
+    /// Largest norm of a gradient; longer ones are shortened to it.
+    pub clip_norm: Option<f64>,
+    /// How much of the average of θ over the updates stays at an update; `None` for no average.
+    pub averaging: Option<f64>,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Worker threads; more than there are packs of lanes have nothing to do.
+    pub threads: usize,
+    /// The instruction set.
+    pub isa: Isa,
+}
+
+/// How the learning rate falls, and when training ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Schedule {
+    /// By the same factor every epoch.
+    Exponential(Exponential),
+    /// In rounds that restart from their best parameters.
+    Rounds(Rounds),
+}
+
+impl Schedule {
+    /// η of the next update.
+    pub fn rate(&self, state: &State) -> f64 {
+        match self {
+            Schedule::Exponential(schedule) => schedule.rate(state.update),
+            Schedule::Rounds(rounds) => rounds.rate(state),
+        }
+    }
+
+    /// Updates of an epoch; 0 where it depends on the method.
+    pub fn updates_per_epoch(&self) -> u64 {
+        match self {
+            Schedule::Exponential(schedule) => schedule.batches_per_epoch,
+            Schedule::Rounds(_) => 0,
+        }
+    }
+
+    /// Epochs, at most.
+    pub fn epochs(&self) -> u64 {
+        match self {
+            Schedule::Exponential(schedule) => schedule.epochs,
+            Schedule::Rounds(rounds) => rounds.rounds * rounds.epochs,
+        }
+    }
+}
+
+/// ½ λ Σ w² over weights, which is added to the loss: biases are left alone.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WeightDecay {
+    /// λ.
+    pub weight: f64,
+    /// Where the weights stand in θ.
+    pub of: Vec<Range<usize>>,
+}
+
+impl WeightDecay {
+    /// On all matrices of a layout.
+    pub fn of_matrices(weight: f64, layout: &Layout) -> WeightDecay {
+        let is_matrix = |shape: Shape| matches!(shape, Shape::Matrix(..));
+        let tensors = layout.tensors().iter();
+        let matrices = tensors.filter(|tensor| is_matrix(tensor.shape));
+        WeightDecay {
+            weight,
+            of: matrices.map(|tensor| tensor.range.clone()).collect(),
+        }
+    }
+
+    /// Adds λ w to the gradient; gives the penalty.
+    pub(crate) fn add(&self, theta: &[f32], dtheta: &mut [f32]) -> f64 {
+        if self.weight == 0.0 {
+            return 0.0;
+        }
+        let mut penalty = 0.0;
+        for range in &self.of {
+            let (w, d) = (&theta[range.clone()], &mut dtheta[range.clone()]);
+            let pairs = d.iter_mut().zip(w);
+            pairs.for_each(|(d, w)| *d += self.weight as f32 * w);
+            penalty += 0.5 * self.weight * sum_of_squares(w, 0.0);
+        }
+        penalty
+    }
+}
+
+/// What training under teacher forcing does, all settings resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What the loop does.
+    pub course: Course,
+    /// Windows a batch S.
+    pub batch: usize,
     /// How the states are pulled toward the data; with an adaptation, how strongly at first.
     pub forcing: Forcing,
     /// How the strength of generalized forcing follows the model; `None` keeps it.
@@ -40,21 +149,11 @@ pub struct Plan {
     pub forcing_gradient: ForcingGradient,
     /// Penalties on parameters.
     pub penalties: PenaltyWeights,
-    /// Largest norm of a gradient; longer ones are shortened to it.
-    pub clip_norm: Option<f64>,
     /// Largest |A|, to which the entries of A are cut after every update. Below 1 no orbit of a clipped model leaves every
     /// bound.
     pub largest_a: Option<f64>,
     /// Standard deviation of the noise added to every window.
     pub noise: f64,
-    /// How much of the average of θ over the updates stays at an update; `None` for no average.
-    pub averaging: Option<f64>,
-    /// The seed of all random streams.
-    pub seed: u64,
-    /// Worker threads; more than there are groups of eight windows have nothing to do.
-    pub threads: usize,
-    /// The instruction set.
-    pub isa: Isa,
 }
 
 /// All that changes from update to update: with the plan and the data, what a run continues from.
@@ -63,15 +162,19 @@ pub struct State {
     /// Parameters θ.
     pub theta: Vec<f32>,
     /// The optimiser's moments.
-    pub radam: RAdam,
+    pub moments: Moments,
     /// Updates made. The random streams' positions follow from it.
     pub update: u64,
+    /// Epochs made.
+    pub epoch: u64,
     /// Strength of generalized forcing.
     pub alpha: f64,
     /// What the schedule's learning rate is multiplied by.
     pub rate_scale: f64,
     /// Exponential moving average of θ; empty without one.
     pub average: Vec<f32>,
+    /// What else a method or its schedule remembers, by name.
+    pub extra: BTreeMap<String, LoadedValues>,
 }
 
 /// What is known at the end of an epoch.
@@ -139,28 +242,28 @@ impl Outcome {
     }
 }
 
-impl Plan {
-    /// Number of updates.
-    pub fn updates(&self) -> u64 {
-        self.schedule.epochs * self.schedule.batches_per_epoch
+impl State {
+    /// Where training starts with these parameters.
+    pub fn new(theta: &[f32], course: &Course) -> State {
+        State {
+            theta: theta.to_vec(),
+            moments: Moments::new(theta.len()),
+            update: 0,
+            epoch: 0,
+            alpha: 0.0,
+            rate_scale: 1.0,
+            average: course.averaging.map_or(Vec::new(), |_| theta.to_vec()),
+            extra: BTreeMap::new(),
+        }
     }
 }
 
-impl State {
+impl Plan {
     /// Where training of a model starts.
-    pub fn new(model: &Model, plan: &Plan) -> State {
-        State::at(model.theta(), plan)
-    }
-
-    /// Where training starts with these parameters.
-    fn at(theta: &[f32], plan: &Plan) -> State {
+    pub fn start(&self, model: &Model) -> State {
         State {
-            theta: theta.to_vec(),
-            radam: RAdam::new(theta.len()),
-            update: 0,
-            alpha: plan.forcing.strength(),
-            rate_scale: 1.0,
-            average: plan.averaging.map_or(Vec::new(), |_| theta.to_vec()),
+            alpha: self.forcing.strength(),
+            ..State::new(model.theta(), &self.course)
         }
     }
 }
@@ -198,12 +301,12 @@ pub fn train(
     from: State,
     watch: &mut dyn Watch,
 ) -> Outcome {
-    let job = Job {
+    let training = Training {
         plan,
         windows,
         architecture,
     };
-    with_kernel!(job.train(from, watch))
+    with_kernel!(training.train(from, watch))
 }
 
 /// How many numbers an update keeps of every window at every step, at most: states, teacher signals, predictions and their
@@ -230,12 +333,12 @@ pub fn norm_of_batch(
     theta: &[f32],
     starts: &[usize],
 ) -> Norm {
-    let job = Job {
+    let training = Training {
         plan,
         windows,
         architecture,
     };
-    with_kernel!(job.norm(theta, starts))
+    with_kernel!(training.norm(theta, starts))
 }
 
 /// The loss (without penalties) and the gradient of the whole objective for one batch: the windows that start at the
@@ -253,79 +356,35 @@ pub fn loss_and_gradient(
         "a batch has {} windows",
         plan.batch
     );
-    let job = Job {
+    let training = Training {
         plan,
         windows,
         architecture,
     };
-    with_kernel!(job.once(theta, starts))
-}
-
-/// What all workers share.
-#[derive(Clone, Copy)]
-struct Job<'a> {
-    plan: &'a Plan,
-    windows: &'a Windows,
-    architecture: &'a Architecture,
-}
-
-impl Job<'_> {
-    fn train<K: Kernel>(
-        self,
-        make: impl Fn(K) -> K + Sync,
-        from: State,
-        watch: &mut dyn Watch,
-    ) -> Outcome {
-        match self.register() {
-            Register::Narrow => worker::run::<K, Lanes8>(self, &make, from, watch),
-            Register::Wide => worker::run::<K, Lanes16>(self, &make, from, watch),
-            Register::Paired => worker::run::<K, Paired8>(self, &make, from, watch),
-        }
-    }
-
-    fn once<K: Kernel>(
-        self,
-        make: impl Fn(K) -> K + Sync,
-        theta: &[f32],
-        starts: &[usize],
-    ) -> (f64, Vec<f32>) {
-        match self.register() {
-            Register::Narrow => worker::once::<K, Lanes8>(self, &make, theta, starts),
-            Register::Wide => worker::once::<K, Lanes16>(self, &make, theta, starts),
-            Register::Paired => worker::once::<K, Paired8>(self, &make, theta, starts),
-        }
-    }
-
-    fn norm<K: Kernel>(
-        self,
-        make: impl Fn(K) -> K + Sync,
-        theta: &[f32],
-        starts: &[usize],
-    ) -> Norm {
-        worker::norm_of_batch::<K, Lanes8>(self, &make, theta, starts)
-    }
-
-    /// What registers hold where they are wide: sixteen windows, unless eight with units in pairs, which take half the time,
-    /// leave the busiest thread less to do.
-    fn register(self) -> Register {
-        let Plan { batch, threads, .. } = *self.plan;
-        let busiest = |width: usize| batch.div_ceil(width).div_ceil(threads);
-        match self.plan.isa {
-            Isa::Avx512 if 2 * busiest(Lanes16::WIDTH) <= busiest(Paired8::WIDTH) => Register::Wide,
-            Isa::Avx512 => Register::Paired,
-            _ => Register::Narrow,
-        }
-    }
+    with_kernel!(training.once(theta, starts))
 }
 
 /// What a vector register holds of a batch.
-enum Register {
+pub(crate) enum Register {
     /// Eight windows.
     Narrow,
     /// Sixteen windows.
     Wide,
     /// Eight windows, of hidden units two each.
     Paired,
+}
+
+impl Register {
+    /// What registers hold where they are wide: sixteen windows, unless eight with units in pairs, which take half the time,
+    /// leave the busiest thread less to do.
+    pub(crate) fn of(course: &Course, batch: usize) -> Register {
+        let busiest = |width: usize| batch.div_ceil(width).div_ceil(course.threads);
+        match course.isa {
+            Isa::Avx512 if 2 * busiest(Lanes16::WIDTH) <= busiest(Paired8::WIDTH) => Register::Wide,
+            Isa::Avx512 => Register::Paired,
+            _ => Register::Narrow,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,13 @@ use attractor_core::forcing::{Forcing, ForcingGradient};
 use attractor_core::map::{Dims, MODELS};
 use attractor_core::model::{Architecture, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
-use attractor_core::optim::Schedule;
+use attractor_core::optim::{Exponential, Optimizer};
 use attractor_core::penalty::PenaltyWeights;
 use attractor_core::series::{Channel, Series, Step, Trajectory};
 use attractor_core::simd::Isa;
-use attractor_core::train::{self, Control, Epoch, Outcome, Plan, State};
+use attractor_core::train::{
+    self, Control, Course, Epoch, Outcome, Plan, Schedule, State, WeightDecay,
+};
 use attractor_core::windows::Windows;
 
 /// A wave of four channels.
@@ -26,13 +28,22 @@ fn series() -> Series {
 
 fn plan(epochs: u64, adaptation: Option<Adaptation>) -> Plan {
     Plan {
-        batch: 16,
-        schedule: Schedule {
-            start: 1e-3,
-            end: 1e-4,
-            epochs,
-            batches_per_epoch: 5,
+        course: Course {
+            schedule: Schedule::Exponential(Exponential {
+                start: 1e-3,
+                end: 1e-4,
+                epochs,
+                batches_per_epoch: 5,
+            }),
+            optimizer: Optimizer::RAdam,
+            weight_decay: WeightDecay::default(),
+            clip_norm: Some(10.0),
+            averaging: Some(0.99),
+            seed: 1,
+            threads: 1,
+            isa: Isa::detect(),
         },
+        batch: 16,
         forcing: Forcing::Generalized { alpha: 0.5 },
         adaptation,
         forcing_gradient: ForcingGradient::Detached,
@@ -41,19 +52,14 @@ fn plan(epochs: u64, adaptation: Option<Adaptation>) -> Plan {
             observation: 1e-4,
             ..PenaltyWeights::default()
         },
-        clip_norm: Some(10.0),
         largest_a: Some(0.9),
         noise: 0.01,
-        averaging: Some(0.99),
-        seed: 1,
-        threads: 1,
-        isa: Isa::detect(),
     }
 }
 
 /// How often a training of so many epochs allocates.
 fn allocations(model: &Model, windows: &Windows, plan: &Plan) -> u64 {
-    let from = State::new(model, plan);
+    let from = plan.start(model);
     let mut watch = |_: &Epoch, _: &State| Control::Continue;
     let counted = measure(|| {
         let outcome = train::train(plan, windows, model.architecture(), from, &mut watch);

@@ -3,6 +3,7 @@
 //! | tensor | content |
 //! | --- | --- |
 //! | `theta`, `m`, `v`, `average` | parameters, the optimiser's moments, the average of the parameters |
+//! | `extra.…` | what else the method remembers, by name |
 //! | `good.theta`, … | the same of the state to go back to, where a divergence may do so |
 //! | `history` | one row per epoch |
 //! | `best.theta` | the parameters that were best so far, where the best are kept |
@@ -17,7 +18,8 @@ use std::path::Path;
 
 use attractor_core::dynamics::Values;
 use attractor_core::forcing::alpha::Norm;
-use attractor_core::optim::RAdam;
+use attractor_core::method::LoadedValues;
+use attractor_core::optim::Moments;
 use attractor_core::train::{Epoch, State};
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
@@ -122,10 +124,12 @@ impl Checkpoint {
 
     fn to_bytes(&self, origin: &Origin) -> Vec<u8> {
         let history: Vec<f64> = self.history.iter().flat_map(row).collect();
-        let mut blocks = state_blocks(&self.state, ["theta", "m", "v", "average"]);
-        if let Some(good) = &self.good {
+        let names = extra_names(&self.state, "");
+        let mut blocks = state_blocks(&self.state, ["theta", "m", "v", "average"], &names);
+        let good_names = self.good.as_ref().map(|good| extra_names(good, GOOD));
+        if let (Some(good), Some(extra)) = (&self.good, &good_names) {
             let names = ["good.theta", "good.m", "good.v", "good.average"];
-            blocks.extend(state_blocks(good, names));
+            blocks.extend(state_blocks(good, names, extra));
         }
         if let Some(best) = &self.best {
             blocks.push(vector("best.theta", &best.theta));
@@ -207,6 +211,7 @@ struct BestNumbers {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct StateNumbers {
     alpha: f64,
+    epoch: u64,
     rate_scale: f64,
     steps: u64,
     update: u64,
@@ -216,8 +221,9 @@ impl StateNumbers {
     fn of(state: &State) -> StateNumbers {
         StateNumbers {
             alpha: state.alpha,
+            epoch: state.epoch,
             rate_scale: state.rate_scale,
-            steps: state.radam.steps,
+            steps: state.moments.steps,
             update: state.update,
         }
     }
@@ -240,16 +246,49 @@ fn vector<'a>(name: &'a str, values: &'a [f32]) -> Block<'a> {
     }
 }
 
-fn state_blocks<'a>(state: &'a State, names: [&'a str; 4]) -> Vec<Block<'a>> {
+/// How the names of tensors of the state to go back to begin.
+const GOOD: &str = "good.";
+
+/// How the names of what a method remembers begin.
+const EXTRA: &str = "extra.";
+
+/// The names of what a method remembers, in order.
+fn extra_names(state: &State, prefix: &str) -> Vec<String> {
+    let names = state.extra.keys();
+    names.map(|name| format!("{prefix}{EXTRA}{name}")).collect()
+}
+
+fn state_blocks<'a>(
+    state: &'a State,
+    names: [&'a str; 4],
+    extra_names: &'a [String],
+) -> Vec<Block<'a>> {
     let State {
         theta,
-        radam,
+        moments,
         average,
+        extra,
         ..
     } = state;
-    let all = [theta, &radam.m, &radam.v, average];
+    let all = [theta, &moments.m, &moments.v, average];
     let pairs = names.into_iter().zip(all);
-    pairs.map(|(name, values)| vector(name, values)).collect()
+    let own = pairs.map(|(name, values)| vector(name, values));
+    let extra = extra_names.iter().zip(extra.values());
+    own.chain(extra.map(|(name, values)| remembered(name, values)))
+        .collect()
+}
+
+/// Something that a method remembers.
+fn remembered<'a>(name: &'a str, values: &'a LoadedValues) -> Block<'a> {
+    let (len, values) = match values {
+        LoadedValues::F32(values) => (values.len(), Values::F32(values)),
+        LoadedValues::F64(values) => (values.len(), Values::F64(values)),
+    };
+    Block {
+        name,
+        shape: vec![len],
+        values,
+    }
 }
 
 /// An epoch as numbers; NaN where there was no estimate.
@@ -320,7 +359,7 @@ impl<'a> File<'a> {
         };
         let good = match numbers.good {
             None => None,
-            Some(good) => Some(self.state("good.", good)?),
+            Some(good) => Some(self.state(GOOD, good)?),
         };
         Some(Checkpoint {
             state: self.state("", numbers.state)?,
@@ -336,24 +375,44 @@ impl<'a> File<'a> {
         let tensor = |name: &str| self.f32s(&format!("{prefix}{name}"));
         Some(State {
             theta: tensor("theta")?,
-            radam: RAdam {
+            moments: Moments {
                 m: tensor("m")?,
                 v: tensor("v")?,
                 steps: numbers.steps,
             },
             update: numbers.update,
+            epoch: numbers.epoch,
             alpha: numbers.alpha,
             rate_scale: numbers.rate_scale,
             average: tensor("average")?,
+            extra: self.extra(&format!("{prefix}{EXTRA}"))?,
         })
+    }
+
+    /// What a method remembers, under names that begin alike.
+    fn extra(&self, prefix: &str) -> Option<BTreeMap<String, LoadedValues>> {
+        let names = self.tensors.names().into_iter();
+        let own = names.filter_map(|name| Some((name, name.strip_prefix(prefix)?)));
+        let values = |name: &str| match self.tensors.tensor(name).ok()?.dtype() {
+            Dtype::F32 => self.f32s(name).map(LoadedValues::F32),
+            _ => self.f64s(name).map(LoadedValues::F64),
+        };
+        own.map(|(name, short)| Some((short.to_string(), values(name)?)))
+            .collect()
     }
 
     fn history(&self) -> Option<Vec<Epoch>> {
         let view = self.tensors.tensor("history").ok()?;
-        let (numbers, _) = view.data().as_chunks::<8>();
-        let numbers: Vec<f64> = numbers.iter().map(|&b| f64::from_le_bytes(b)).collect();
-        let right = view.dtype() == Dtype::F64 && view.shape().get(1) == Some(&COLUMNS);
+        let numbers = self.f64s("history")?;
+        let right = view.shape().get(1) == Some(&COLUMNS);
         right.then(|| numbers.chunks_exact(COLUMNS).map(epoch).collect())
+    }
+
+    fn f64s(&self, name: &str) -> Option<Vec<f64>> {
+        let view = self.tensors.tensor(name).ok()?;
+        let (numbers, _) = view.data().as_chunks::<8>();
+        (view.dtype() == Dtype::F64)
+            .then(|| numbers.iter().map(|&b| f64::from_le_bytes(b)).collect())
     }
 
     fn f32s(&self, name: &str) -> Option<Vec<f32>> {
@@ -371,15 +430,20 @@ mod tests {
     fn state(first: f32, update: u64) -> State {
         State {
             theta: vec![first, -2.5],
-            radam: RAdam {
+            moments: Moments {
                 m: vec![1e-30, 3.0],
                 v: vec![0.1, 0.2],
                 steps: update,
             },
             update,
+            epoch: update / 3,
             alpha: 0.1 + 0.2,
             rate_scale: 0.5,
             average: vec![first, 1.0 / 3.0],
+            extra: BTreeMap::from([
+                (String::from("lowest"), LoadedValues::F32(vec![first])),
+                (String::from("losses"), LoadedValues::F64(vec![0.1, 1e-300])),
+            ]),
         }
     }
 

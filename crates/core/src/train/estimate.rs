@@ -232,7 +232,7 @@ impl<K: Kernel, P: Lanes> Slopes<'_, K, P> {
         mean.fill(P::ZERO);
         for (t, z) in self.sweep.states().enumerate() {
             self.kernel.slopes(simd, z, slopes);
-            let counted = self.sweep.counted(t).load(simd);
+            let counted = self.sweep.pack.counted(t).load(simd);
             for (mean, slope) in mean.iter_mut().zip(&*slopes) {
                 mean.store(counted.mul_add(slope.load(simd), mean.load(simd)));
             }
@@ -270,7 +270,7 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
     fn norm_of_mean<S: Simd>(&mut self, simd: S) -> P {
         let mut rows = P::Vector::splat(simd, 0.0);
         for t in 0..self.sweep.states().count() {
-            rows += self.sweep.counted(t).load(simd);
+            rows += self.sweep.pack.counted(t).load(simd);
         }
         let (zero, one) = (P::Vector::splat(simd, 0.0), P::Vector::splat(simd, 1.0));
         let share = one / rows.max(one);
@@ -369,7 +369,7 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
         let steps = mem::take(&mut self.estimation.steps);
         for (t, slopes) in steps.iter().enumerate() {
             let is_new = self.estimation.follow(simd, slopes) || t == 0;
-            each(self.estimation, is_new, self.sweep.counted(t));
+            each(self.estimation, is_new, self.sweep.pack.counted(t));
         }
         self.estimation.steps = steps;
     }
@@ -377,7 +377,7 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
     /// max ‖exp(mean_t ln J_t)‖ over the lanes, in f64.
     #[inline(always)]
     fn norm_of_logarithms<S: Simd>(&mut self, simd: S) -> Norm {
-        let (dim, weight) = (self.estimation.dim, self.sweep.weight);
+        let (dim, weight) = (self.estimation.dim, self.sweep.pack.weight);
         let mut sequences = mem::take(&mut self.estimation.sequences);
         sequences.iter_mut().for_each(Vec::clear);
         self.each_jacobian(

@@ -10,18 +10,30 @@ use crate::forcing::alpha::Norm;
 
 /// What one pack of lanes contributes to an update.
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// Gradients, one vector a group of lanes.
-    pub(super) groups: Vec<Vec<f32>>,
+    pub(crate) groups: Vec<Vec<f32>>,
     /// Σ (x̂ − x)² by group.
-    pub(super) squares: [f32; 2],
+    pub(crate) squares: [f32; 2],
     /// 𝒩 of the pack, where it was estimated.
-    pub(super) norm: Norm,
+    pub(crate) norm: Norm,
+}
+
+impl Slot {
+    /// An empty slot for gradients of this length, of so many groups of lanes.
+    pub(crate) fn new(len: usize, groups: usize) -> Slot {
+        Slot {
+            groups: vec![vec![0.0; len]; groups],
+            squares: [0.0; 2],
+            norm: Norm::default(),
+        }
+    }
 }
 
 /// The slots and the meeting point.
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     banks: [Vec<RwLock<Slot>>; 2],
+    gradient_len: usize,
     meeting: Meeting,
     stop: AtomicBool,
 }
@@ -31,9 +43,15 @@ impl Exchange {
         let bank = || (0..packs).map(|_| RwLock::new(blank.clone())).collect();
         Exchange {
             banks: [bank(), bank()],
+            gradient_len: blank.groups[0].len(),
             meeting: Meeting::new(workers),
             stop: AtomicBool::new(false),
         }
+    }
+
+    /// Numbers of a gradient.
+    pub(super) fn gradient_len(&self) -> usize {
+        self.gradient_len
     }
 
     /// The slot that a pack writes in an update.

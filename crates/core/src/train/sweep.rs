@@ -8,6 +8,7 @@
 //! Of an observation x_t, what is missing is what the model sees at z_t: there the residual is zero, and the teacher
 //! signal leaves the model its own state.
 
+use super::batch::{Pack, group_sums};
 use crate::forcing::{Forcing, ForcingGradient};
 use crate::kernel::{At, Chunk, Kernel, Left, Tape, chunk_of};
 use crate::map::Dims;
@@ -19,16 +20,8 @@ pub(crate) struct Sweep<P, Q = P> {
     dims: Dims,
     observation: Observation,
     window: usize,
-    /// Observations, (T + 1) × N.
-    pub(crate) x: Vec<P>,
-    /// c in used lanes, 0 in others.
-    pub(crate) weight: P,
-    /// 1 where there is an observation, (T + 1) × N; empty if none is missing anywhere.
-    pub(crate) mask: Vec<P>,
-    /// 1 where a row is complete, T + 1.
-    complete: Vec<P>,
-    /// Whether a row is complete in all lanes, T + 1.
-    whole: Vec<bool>,
+    /// The windows.
+    pub(crate) pack: Pack<P>,
     /// What is filled in for missing values, or its cotangent, N, and what that adds to the state's cotangent, M.
     filled: (Vec<P>, Vec<P>),
     /// Teacher signals, (T + 1) × forced.
@@ -54,17 +47,14 @@ impl<P: Lanes, Q: Lanes> Sweep<P, Q> {
         dims: Dims,
         kernel: &K,
         observation: Observation,
-        window: usize,
+        pack: Pack<P>,
     ) -> Sweep<P, Q> {
+        let window = pack.whole.len() - 1;
         Sweep {
             dims,
             observation,
             window,
-            x: vec![P::ZERO; (window + 1) * observation.dim_obs],
-            weight: P::ZERO,
-            mask: Vec::new(),
-            complete: vec![ones(); window + 1],
-            whole: vec![true; window + 1],
+            pack,
             filled: (
                 vec![P::ZERO; observation.dim_obs],
                 vec![P::ZERO; dims.latent],
@@ -77,35 +67,11 @@ impl<P: Lanes, Q: Lanes> Sweep<P, Q> {
         }
     }
 
-    /// Room for a mask, which is then filled with every window.
-    pub(crate) fn with_missing(mut self) -> Sweep<P, Q> {
-        self.mask = vec![P::ZERO; self.x.len()];
-        self
-    }
-
-    /// Looks through the mask for rows that are complete.
-    pub(crate) fn find_complete(&mut self) {
-        let rows = self.mask.chunks_exact(self.observation.dim_obs);
-        for ((row, complete), whole) in rows.zip(&mut self.complete).zip(&mut self.whole) {
-            *complete = ones();
-            for there in row {
-                let lanes = complete.lanes_mut().iter_mut().zip(there.lanes());
-                lanes.for_each(|(complete, there)| *complete *= there);
-            }
-            *whole = complete.lanes().iter().all(|&lane| lane > 0.0);
-        }
-    }
-
-    /// 1 in the lanes in which predicted row t, from 0, is complete.
-    pub(crate) fn counted(&self, t: usize) -> &P {
-        &self.complete[t + 1]
-    }
-
     /// Infers the states of all predicted rows from the data alone.
     #[inline(always)]
     pub(crate) fn states_of_data<S: Simd>(&mut self, simd: S, observation: &ObservationLanes) {
         let n = self.observation.dim_obs;
-        observation.infer(simd, &self.x[n..], &mut self.z);
+        observation.infer(simd, &self.pack.x[n..], &mut self.z);
     }
 
     /// States T × M before forcing, step by step.
@@ -114,20 +80,9 @@ impl<P: Lanes, Q: Lanes> Sweep<P, Q> {
     }
 
     /// Σ (x̂ − x)² over the lanes of each group that count.
-    pub(crate) fn squares(&mut self, used: usize) -> [f32; 2] {
-        let lanes = self.residuals.squares.lanes_mut();
-        let sum = |lanes: &[f32]| lanes.iter().sum();
-        let used = &lanes[..used.min(lanes.len())];
-        let (low, high) = used.split_at(used.len().min(crate::simd::GROUP));
-        [sum(low), sum(high)]
+    pub(crate) fn squares(&self, used: usize) -> [f32; 2] {
+        group_sums(self.residuals.squares.lanes(), used)
     }
-}
-
-/// 1 in every lane.
-fn ones<P: Lanes>() -> P {
-    let mut ones = P::ZERO;
-    ones.lanes_mut().fill(1.0);
-    ones
 }
 
 /// Teacher signals and the initial state.
@@ -144,7 +99,7 @@ impl<P: Lanes, Q: Lanes> Task for Infer<'_, P, Q> {
         let Sweep {
             dims,
             observation,
-            x,
+            pack: Pack { x, .. },
             teacher,
             tape,
             ..
@@ -176,9 +131,7 @@ impl<K: Kernel, P: Lanes> Task for Forward<'_, K, P> {
             teacher,
             z,
             tape,
-            x,
-            mask,
-            whole,
+            pack: Pack { x, mask, whole, .. },
             filled,
             ..
         } = self.sweep;
@@ -236,8 +189,7 @@ impl<P: Lanes, Q: Lanes> Task for Compare<'_, P, Q> {
         let Sweep {
             observation,
             z,
-            x,
-            weight,
+            pack: Pack { x, weight, .. },
             residuals,
             ..
         } = self.sweep;
@@ -275,7 +227,7 @@ impl<K: Kernel, P: Lanes> Task for Backward<'_, K, P> {
             let start = end.saturating_sub(chunk);
             for t in (start..end).rev() {
                 self.step_back(simd, t, t - start);
-                if t > 0 && !self.sweep.whole[t] {
+                if t > 0 && !self.sweep.pack.whole[t] {
                     self.step_back_missing(simd, t);
                 }
             }
@@ -342,7 +294,7 @@ impl<K: Kernel, P: Lanes> Backward<'_, K, P> {
             observation,
             residuals,
             inferred,
-            mask,
+            pack: Pack { mask, .. },
             filled: (filled, dz),
             tape,
             ..
@@ -403,7 +355,7 @@ impl<P: Lanes, Q: Lanes> Task for ObservationGradient<'_, P, Q> {
             dims,
             observation,
             window,
-            x,
+            pack: Pack { x, .. },
             z,
             inferred,
             residuals,

@@ -14,13 +14,13 @@ use attractor_core::laws::{self, Verdict};
 use attractor_core::map::{Dims, MODELS, ModelInfo};
 use attractor_core::model::{Architecture, Model};
 use attractor_core::observation::{ObservationKind, ObservationStart};
-use attractor_core::optim::Schedule;
+use attractor_core::optim::{Exponential, Optimizer};
 use attractor_core::penalty::PenaltyWeights;
 use attractor_core::reference::{self, Batch};
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::{Channel, Series, Step, Trajectory};
 use attractor_core::simd::Isa;
-use attractor_core::train::{self, Plan};
+use attractor_core::train::{self, Course, Plan, Schedule, WeightDecay};
 use attractor_core::windows::Windows;
 use common::{dims, for_all, sizes};
 use proptest::prelude::*;
@@ -42,24 +42,36 @@ struct Situation {
 /// A short training under forcing of strength 0.3.
 fn plan(batch: usize) -> Plan {
     Plan {
-        batch,
-        schedule: Schedule {
-            start: 1e-3,
-            end: 1e-4,
-            epochs: 2,
-            batches_per_epoch: 3,
+        course: Course {
+            schedule: Schedule::Exponential(Exponential {
+                start: 1e-3,
+                end: 1e-4,
+                epochs: 2,
+                batches_per_epoch: 3,
+            }),
+            optimizer: Optimizer::RAdam,
+            weight_decay: WeightDecay::default(),
+            clip_norm: None,
+            averaging: None,
+            seed: 3,
+            threads: 1,
+            isa: Isa::detect(),
         },
+        batch,
         forcing: Forcing::Generalized { alpha: 0.3 },
         adaptation: None,
         forcing_gradient: ForcingGradient::Detached,
         penalties: PenaltyWeights::default(),
-        clip_norm: None,
         largest_a: None,
         noise: 0.0,
-        averaging: None,
-        seed: 3,
-        threads: 1,
-        isa: Isa::detect(),
+    }
+}
+
+/// The schedule of a plan.
+fn schedule(plan: &mut Plan) -> &mut Exponential {
+    match &mut plan.course.schedule {
+        Schedule::Exponential(schedule) => schedule,
+        Schedule::Rounds(_) => unreachable!("plans here have no rounds"),
     }
 }
 
@@ -259,7 +271,7 @@ fn all_instruction_sets_agree() {
         let sizes = (dims(9, 30, 1), 9);
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 16, 9);
         for isa in Isa::available() {
-            situation.plan.isa = isa;
+            situation.plan.course.isa = isa;
             situation
                 .check()
                 .unwrap_or_else(|broken| panic!("{} with {}: {broken}", info.entry.id, isa.name()));
@@ -354,7 +366,7 @@ fn noise_is_that_of_its_stream() {
     let theta: Vec<f64> = situation.theta.iter().map(|&v| f64::from(v)).collect();
     let strength = 0.5;
     let with_noise = |w: usize, start: usize| {
-        let mut rng = Rng::new(situation.plan.seed, Stream::Noise);
+        let mut rng = Rng::new(situation.plan.course.seed, Stream::Noise);
         rng.seek(22 * w as u128);
         let mut normals = vec![0.0; (window + 1) * dim];
         rng.fill_normal(Isa::detect(), &mut normals);
@@ -404,9 +416,9 @@ fn the_number_of_threads_does_not_change_a_bit() {
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 37, 6);
         situation.plan.noise = 0.1;
         let mut trained = |threads| {
-            situation.plan.threads = threads;
+            situation.plan.course.threads = threads;
             let model = Model::new(situation.architecture, situation.theta.clone());
-            let from = train::State::new(&model, &situation.plan);
+            let from = situation.plan.start(&model);
             let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
             train::train(
                 &situation.plan,
@@ -436,10 +448,10 @@ fn a_is_cut_to_its_bound_after_every_update() {
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 9, 6);
         let mut trained = |largest: Option<f64>, epochs, batches_per_epoch| {
             situation.plan.largest_a = largest;
-            situation.plan.schedule.epochs = epochs;
-            situation.plan.schedule.batches_per_epoch = batches_per_epoch;
+            let schedule = schedule(&mut situation.plan);
+            (schedule.epochs, schedule.batches_per_epoch) = (epochs, batches_per_epoch);
             let model = Model::new(situation.architecture, situation.theta.clone());
-            let from = train::State::new(&model, &situation.plan);
+            let from = situation.plan.start(&model);
             let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
             let Situation {
                 plan,
@@ -482,8 +494,8 @@ fn threads_and_wide_registers_change_no_bit_for_any_size() {
                 let kind = ObservationKind::Linear;
                 let mut situation = Situation::new(info, kind, sizes, batch, 60);
                 let mut gradient = |isa, threads| {
-                    situation.plan.isa = isa;
-                    situation.plan.threads = threads;
+                    situation.plan.course.isa = isa;
+                    situation.plan.course.threads = threads;
                     situation.gradient(&situation.starts)
                 };
                 let mut all = fused().flat_map(|isa| [(isa, 1), (isa, 2)]);
@@ -508,7 +520,7 @@ fn a_run_continued_from_a_state_ends_with_the_same_bits() {
         let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 5, 6);
         situation.plan.noise = 0.1;
         // Large steps: thresholds of dendritic models pass one another.
-        situation.plan.schedule.start = 0.03;
+        schedule(&mut situation.plan).start = 0.03;
         let model = Model::new(situation.architecture, situation.theta.clone());
         let run = |from: train::State, stop_after: u64| {
             let mut watch = |epoch: &train::Epoch, _: &train::State| {
@@ -521,7 +533,7 @@ fn a_run_continued_from_a_state_ends_with_the_same_bits() {
             let (plan, windows) = (&situation.plan, &situation.windows);
             train::train(plan, windows, &situation.architecture, from, &mut watch)
         };
-        let start = train::State::new(&model, &situation.plan);
+        let start = situation.plan.start(&model);
         let whole = run(start.clone(), 100);
         let train::Outcome::Stopped(half) = run(start, 1) else {
             panic!("the watch stops it")
@@ -565,7 +577,7 @@ fn gradients_too_large_for_the_optimiser_count_as_divergence() {
     let (loss, _) = situation.gradient(&situation.starts);
     assert!(loss.is_finite() && loss > 1e20, "loss {loss}");
     let model = Model::new(situation.architecture, situation.theta.clone());
-    let from = train::State::new(&model, &situation.plan);
+    let from = situation.plan.start(&model);
     let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
     let (plan, windows) = (&situation.plan, &situation.windows);
     let outcome = train::train(plan, windows, &situation.architecture, from.clone(), watch);
@@ -582,11 +594,11 @@ fn gradients_too_large_for_the_optimiser_count_as_divergence() {
 fn a_panic_in_one_worker_ends_all_of_them() {
     let sizes = (dims(3, 7, 0), 3);
     let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 16, 6);
-    situation.plan.threads = 2;
+    situation.plan.course.threads = 2;
     let model = Model::new(situation.architecture, situation.theta.clone());
     let panicking = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let watch = &mut |_: &train::Epoch, _: &train::State| panic!("the watch fails");
-        let from = train::State::new(&model, &situation.plan);
+        let from = situation.plan.start(&model);
         train::train(
             &situation.plan,
             &situation.windows,
@@ -602,14 +614,14 @@ fn a_panic_in_one_worker_ends_all_of_them() {
 fn workers_that_wait_long_wake_up_to_the_same_bits() {
     let sizes = (dims(3, 7, 0), 3);
     let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 16, 6);
-    situation.plan.threads = 2;
+    situation.plan.course.threads = 2;
     let model = Model::new(situation.architecture, situation.theta.clone());
     let trained = |pause: Duration| {
         let watch = &mut |_: &train::Epoch, _: &train::State| {
             std::thread::sleep(pause);
             train::Control::Continue
         };
-        let from = train::State::new(&model, &situation.plan);
+        let from = situation.plan.start(&model);
         let (plan, windows) = (&situation.plan, &situation.windows);
         train::train(plan, windows, &situation.architecture, from, watch)
     };
@@ -678,7 +690,7 @@ fn adaptive_forcing_and_averages_do_not_depend_on_threads_or_interruptions() {
         let sizes = (dims(3, 7, 0), 3);
         let mut situation = Situation::new(MODELS[0], ObservationKind::Linear, sizes, 33, 6);
         situation.plan.forcing = Forcing::Generalized { alpha: 1.0 };
-        situation.plan.averaging = Some(0.9);
+        situation.plan.course.averaging = Some(0.9);
         situation.plan.adaptation = Some(Adaptation {
             estimator,
             decay: 0.9,
@@ -686,11 +698,8 @@ fn adaptive_forcing_and_averages_do_not_depend_on_threads_or_interruptions() {
         });
         let model = Model::new(situation.architecture, situation.theta.clone());
         let run = |(isa, threads): (Isa, usize), from: train::State, stop_after: u64| {
-            let plan = Plan {
-                isa,
-                threads,
-                ..situation.plan.clone()
-            };
+            let mut plan = situation.plan.clone();
+            (plan.course.isa, plan.course.threads) = (isa, threads);
             let mut norms = Vec::new();
             let mut watch = |epoch: &train::Epoch, _: &train::State| {
                 norms.push((epoch.alpha, epoch.norm.map(|norm| norm.kappa)));
@@ -709,7 +718,7 @@ fn adaptive_forcing_and_averages_do_not_depend_on_threads_or_interruptions() {
             );
             (outcome, norms)
         };
-        let start = || train::State::new(&model, &situation.plan);
+        let start = || situation.plan.start(&model);
         let isa = Isa::detect();
         let (whole, norms) = run((isa, 1), start(), 100);
         let state = whole.state();
