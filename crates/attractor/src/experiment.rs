@@ -26,6 +26,7 @@ use attractor_core::simd::Isa;
 use attractor_core::text::count;
 
 use crate::pipeline::{Pipeline, PipelineError};
+use crate::shell;
 use crate::store::unreadable;
 
 pub use data::DataSource;
@@ -287,6 +288,16 @@ pub enum ExperimentError {
         /// The largest value less the least.
         range: f64,
     },
+    /// A column of times would be trained on.
+    #[error("channel `{channel}` {why}: it is no state of the system")]
+    Clock {
+        /// The channel.
+        channel: String,
+        /// Why it is taken for one.
+        why: &'static str,
+        /// All other channels.
+        others: Vec<String>,
+    },
     /// The processor lacks an instruction set.
     #[error("this processor has no {isa}")]
     NoIsa {
@@ -303,6 +314,7 @@ impl ExperimentError {
             ExperimentError::Fit(_)
             | ExperimentError::TooLarge { .. }
             | ExperimentError::TooSmall { .. }
+            | ExperimentError::Clock { .. }
             | ExperimentError::Smooth { .. } => ExperimentError::OfFile {
                 error: Box::new(self),
                 path: path.to_path_buf(),
@@ -330,6 +342,14 @@ impl ExperimentError {
             ExperimentError::TooLarge { .. } | ExperimentError::TooSmall { .. } => {
                 Some("standardise the data: zero mean and unit spread train best".into())
             }
+            ExperimentError::Clock {
+                channel, others, ..
+            } => Some(format!(
+                "`{}` takes it as the time axis, `{}` leaves it out, `{}` trains on it",
+                shell::flag("time", channel),
+                shell::flag("state", &others.join(",")),
+                shell::flag("time", "none"),
+            )),
             ExperimentError::NoIsa { .. } => {
                 let available = names(Isa::available().map(Isa::name));
                 Some(format!("it has {available}; `--isa auto` takes the best"))

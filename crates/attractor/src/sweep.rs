@@ -114,6 +114,7 @@ impl Sweep {
     pub fn prepare(mut study: Study, folder: &Path) -> Result<Sweep, Error> {
         let found = Record::find(folder)?;
         let recording = Arc::new(Recording::read(study.train.clone())?);
+        recording.refuse_clock()?;
         let test = match &study.test {
             Some(test) => {
                 let read = format::read(&test.path, &test.options)?;

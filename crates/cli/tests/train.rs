@@ -454,3 +454,81 @@ fn data_that_a_run_could_not_find_again_are_refused_at_the_start() {
     assert!(told.contains("hint: rename the file"), "{told}");
     assert!(!folder.path().join("r").exists());
 }
+
+#[test]
+fn a_column_of_times_is_not_trained_on() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    let small = "--out r --hidden 4 --window 10 --batch 2 --epochs 1 --batches-per-epoch 1 --quiet";
+    let waves = |t: u32| (f64::from(t).sin(), (0.7 * f64::from(t)).cos());
+    let rows = |head: &str, row: &dyn Fn(u32) -> String| -> String {
+        (0..120).fold(head.to_string(), |text, t| text + "\n" + &row(t)) + "\n"
+    };
+    let cases = [
+        // A header in another language, with semicolons.
+        (
+            "zeit.csv",
+            rows("Zeit [s];x;y", &|t| {
+                format!("{};{};{}", 0.5 * f64::from(t), waves(t).0, waves(t).1)
+            }),
+            "Zeit",
+            "x,y",
+        ),
+        // Calendar columns.
+        (
+            "months.csv",
+            rows("year,month,x", &|t| {
+                format!("{},{},{}", 1950 + t / 12, t % 12 + 1, waves(t).0)
+            }),
+            "year",
+            "month,x",
+        ),
+        // The index that a data frame leaves.
+        (
+            "frame.csv",
+            rows("i,x,y", &|t| format!("{t},{},{}", waves(t).0, waves(t).1)),
+            "i",
+            "x,y",
+        ),
+    ];
+    for (name, text, clock, others) in cases {
+        fs::write(at.join(name), text).unwrap();
+        for verb in ["train", "demo --data"] {
+            let (_, told) = said(
+                at,
+                &format!(
+                    "{verb} {name} {}",
+                    if verb == "train" { small } else { "--out d" }
+                ),
+                2,
+            );
+            assert!(told.contains(&format!("channel `{clock}`")), "{told}");
+            let hint = format!(
+                "`--time {clock}` takes it as the time axis, `--state {others}` leaves it out"
+            );
+            assert!(told.contains(&hint), "{told}");
+        }
+        assert!(!at.join("r").exists() && !at.join("d").exists());
+    }
+    // What the hint recommends works, each as one flag.
+    for (out, flag) in [
+        ("a", "--time Zeit"),
+        ("b", "--state x,y"),
+        ("c", "--time none"),
+    ] {
+        said(
+            at,
+            &format!(
+                "train zeit.csv {flag} {}",
+                small.replace("--out r", &format!("--out {out}"))
+            ),
+            0,
+        );
+    }
+    // Inspecting names it, too.
+    let (told, _) = said(at, "inspect zeit.csv", 1);
+    assert!(
+        told.contains("problem: Zeit: rises in nearly equal steps"),
+        "{told}"
+    );
+}

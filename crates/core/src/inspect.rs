@@ -15,6 +15,7 @@ mod words;
 use crate::series::{Series, Step};
 
 pub use against::{Comparison, Difference};
+pub use check::clock::{Clock, clocks};
 pub use record::{ChannelSummary, Record, TrajectorySummary};
 pub use spectrum::Period;
 
@@ -127,6 +128,14 @@ struct Seen {
 
 /// All checks, in the order in which findings of equal severity are listed.
 static CHECKS: &[Check<LookAtRecord>] = &[
+    Check {
+        id: "time-as-state",
+        look: check::clock::clock_as_state,
+    },
+    Check {
+        id: "sentinels",
+        look: check::sentinel::sentinels,
+    },
     Check {
         id: "constant",
         look: check::constant::constant,

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
+use attractor_core::inspect::{Clock, clocks};
 use attractor_core::measure::evaluate::{Reference, Which};
 use attractor_core::series::{Scaling, Series};
 
 use crate::Error;
-use crate::experiment::{DataSource, Preparation};
+use crate::experiment::{DataSource, ExperimentError, Preparation};
 use crate::fingerprint::Fingerprint;
 use crate::model_file::Card;
 use crate::pipeline::{Pipeline, Step};
@@ -52,6 +53,33 @@ impl Recording {
     /// A text that changes whenever a value does.
     pub fn fingerprint(&self) -> &str {
         self.fingerprint.get_or_init(|| fingerprint(&self.series))
+    }
+
+    /// Refuses a channel that looks like a column of times, unless the user has said which columns are what.
+    pub fn refuse_clock(&self) -> Result<(), ExperimentError> {
+        let options = &self.source.options;
+        let is_chosen =
+            options.time.is_some() || !options.state.is_empty() || !options.channels.is_empty();
+        let Some((c, why)) = clocks(&self.series).into_iter().next() else {
+            return Ok(());
+        };
+        if is_chosen {
+            return Ok(());
+        }
+        let names = self.series.channels().iter().map(|channel| &channel.name);
+        let error = ExperimentError::Clock {
+            channel: self.series.channels()[c].name.clone(),
+            why: match why {
+                Clock::Steps => "rises in nearly equal steps, as times do",
+                Clock::Name => "is named like a column of times",
+            },
+            others: names
+                .enumerate()
+                .filter(|(i, _)| *i != c)
+                .map(|(_, n)| n.clone())
+                .collect(),
+        };
+        Err(error.of_file(&self.source.path))
     }
 
     /// What a user should know who keeps rows of it from training: some steps of its preparation have seen them.

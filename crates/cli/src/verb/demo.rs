@@ -113,6 +113,7 @@ impl Demo {
         };
         let commands = Commands::new(&sources, &self.out);
         let recording = Arc::new(Recording::read(sources.train.clone())?);
+        recording.refuse_clock()?;
         steps.next("what the data hold", &[&commands.inspect])?;
         self.inspect(&recording.series, out)?;
         steps.next("training", &[&commands.train])?;

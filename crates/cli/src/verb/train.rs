@@ -65,6 +65,7 @@ impl Train {
         let data = self.data_source(file)?;
         Folder::new(&self.out).refuse_occupied()?;
         let recording = Arc::new(Recording::read(data)?);
+        recording.refuse_clock()?;
         tell_remarks(&recording.source.path, &recording.source.options)?;
         let task = Task::new(&experiment, recording)?;
         let show = Show {

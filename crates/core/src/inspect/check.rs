@@ -1,5 +1,6 @@
 //! The checks, a file a subject. Each is a function from the measured [`Record`](super::Record) to what it saw.
 
+pub(super) mod clock;
 pub(super) mod constant;
 pub(super) mod delays;
 pub(super) mod drift;
@@ -10,4 +11,5 @@ pub(super) mod missing;
 pub(super) mod outliers;
 pub(super) mod quantised;
 pub(super) mod scale;
+pub(super) mod sentinel;
 pub(super) mod transient;

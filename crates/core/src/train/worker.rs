@@ -34,11 +34,7 @@ pub(crate) fn run(job: Job<'_>, from: State, watch: &mut dyn Watch) -> Outcome {
 }
 
 /// Loss and gradient at a state of the batch that an objective has chosen.
-pub(crate) fn once(
-    job: Job<'_>,
-    objective: Box<dyn Objective + '_>,
-    at: State,
-) -> (f64, Vec<f32>) {
+pub(crate) fn once(job: Job<'_>, objective: Box<dyn Objective + '_>, at: State) -> (f64, Vec<f32>) {
     alone(job, |team| {
         let parameters = at.theta.len();
         let mut worker = Worker::new(objective, job.course, team, at);

@@ -1,0 +1,81 @@
+//! Numbers that stand for missing values: one of the customary ones (−999, 9999, −99.99, 32767, …), more than once, and far outside all other
+//! values.
+
+use super::super::{Record, Seen, Severity};
+use crate::text::{count, figure};
+
+/// Customary sentinels, without their sign.
+const CUSTOMARY: [f64; 15] = [
+    99.9, 99.99, 99.999, 999.0, 999.9, 999.99, 9999.0, 9999.9, 9999.99, 99999.0, 999_999.0,
+    32767.0, 32768.0, 1e20, 9.96921e36,
+];
+
+/// How far from all others, in their range, a value must be.
+const FAR: f64 = 0.5;
+
+/// The sentinel of a channel, and how often it occurs.
+fn sentinel(sorted: &[f64]) -> Option<(f64, usize)> {
+    let (first, last) = (*sorted.first()?, *sorted.last()?);
+    [first, last].into_iter().find_map(|value| {
+        let is_customary = CUSTOMARY
+            .iter()
+            .any(|c| (value.abs() - c).abs() <= 1e-6 * c);
+        let others: Vec<f64> = sorted.iter().copied().filter(|&v| v != value).collect();
+        let times = sorted.len() - others.len();
+        let (low, high) = (*others.first()?, *others.last()?);
+        let gap = (value - high).max(low - value);
+        (is_customary && times > 1 && high > low && gap > FAR * (high - low))
+            .then_some((value, times))
+    })
+}
+
+pub(in super::super) fn sentinels(record: &Record) -> Vec<Seen> {
+    let found = |c: usize| sentinel(&record.sorted[c]).map(|found| (c, found));
+    let found: Vec<(usize, (f64, usize))> = (0..record.channels.len()).filter_map(found).collect();
+    let Some(&(_, (value, times))) = found.first() else {
+        return Vec::new();
+    };
+    let channels: Vec<usize> = found.iter().map(|(c, _)| *c).collect();
+    let value = figure(value);
+    let what = format!(
+        "{value} occurs {}, far from all other values: it seems to stand for what is missing",
+        count(times, "time")
+    );
+    let remedy =
+        "leave these cells empty, or write `nan` in their place: missing values are understood";
+    vec![Seen::new(
+        Severity::Problem,
+        record.subject(&channels),
+        what,
+        remedy,
+    )]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(extra: &[f64]) -> Option<(f64, usize)> {
+        let wave = (0..200).map(|t| 20.0 + 10.0 * f64::from(t).sin());
+        let mut x: Vec<f64> = wave.chain(extra.iter().copied()).collect();
+        x.sort_by(f64::total_cmp);
+        sentinel(&x)
+    }
+
+    #[test]
+    fn customary_numbers_far_off_are_sentinels() {
+        for value in [-99.99, -999.0, 9999.0, 32767.0, 1e20] {
+            assert_eq!(with(&[value; 3]), Some((value, 3)));
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_not() {
+        // Once is an outlier; 98.7 is nobody's; a range that reaches near 99.9 has it as a value.
+        assert_eq!(with(&[-999.0]), None);
+        assert_eq!(with(&[98.7; 3]), None);
+        assert_eq!(with(&[99.9, 99.9, 95.0, 60.0]), None);
+        assert_eq!(sentinel(&[9999.0; 5]), None);
+        assert_eq!(sentinel(&[]), None);
+    }
+}
