@@ -17,8 +17,10 @@ mod story;
 use std::path::{Path, PathBuf};
 
 use attractor_core::progress::Follow;
+use attractor_core::system::{SystemInfo, find};
 use serde_json::{Value, json};
 
+use crate::equations::equations;
 use crate::experiment::DataSource;
 use crate::{Error, shell, store};
 
@@ -113,6 +115,7 @@ pub fn report(request: &Request, follow: &mut dyn Follow) -> Result<Report, Erro
         "history": material.history,
         "dynamics": anatomy,
         "live": Live::of(&material.reconstruction),
+        "equations": equations(&material.reconstruction, known(request)),
         "equation": material.reconstruction.method.entry.details,
         "data": material.findings(),
         "settings": material.settings(),
@@ -124,6 +127,11 @@ pub fn report(request: &Request, follow: &mut dyn Follow) -> Result<Report, Erro
         story: story::paragraphs(&material, &document),
         document,
     })
+}
+
+/// The system that the data are from, if it is in the list.
+fn known(request: &Request) -> Option<&'static SystemInfo> {
+    request.system.as_deref().and_then(find)
 }
 
 /// Gathers a page and writes it, whole or not at all.

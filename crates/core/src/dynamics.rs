@@ -17,17 +17,20 @@
 //! The [`laws`](crate::laws) of a `Dynamics` are public: a new one is checked by calling them.
 
 mod branches;
+mod recipe;
 
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 
+use crate::equations::Equations;
 use crate::map::piecewise::PiecewiseLinear;
 use crate::rows::Rows;
 use crate::series::Series;
 use crate::theta::Shape;
 
 use branches::Branches;
+pub use recipe::{FlowRecipe, Operation, Recipe};
 
 /// A fitted, closed system z ← G(z, s), x̂ = o(z).
 pub trait Dynamics: Any + fmt::Debug + Send + Sync {
@@ -96,6 +99,16 @@ pub trait Dynamics: Any + fmt::Debug + Send + Sync {
 
     /// The system as hinges on planes; none if it is smooth.
     fn piecewise(&self) -> Option<PiecewiseLinear> {
+        None
+    }
+
+    /// Its equations, as it sees the data; none if they are no sum of a few terms.
+    fn equations(&self) -> Option<Equations> {
+        None
+    }
+
+    /// What a script needs to run it; none if it is more than sums of products.
+    fn recipe(&self) -> Option<Recipe> {
         None
     }
 

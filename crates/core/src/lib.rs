@@ -19,6 +19,7 @@ pub mod analysis;
 pub mod catalogue;
 pub mod dynamics;
 pub mod embed;
+pub mod equations;
 pub mod exponent;
 pub mod forcing;
 pub mod hint;

@@ -2,6 +2,8 @@
 
 pub mod complex;
 pub mod function;
+pub mod gram;
+pub mod positive;
 
 pub use attractor_numerics::dense::{Svd, eigenvalues, singular_values, svd};
 

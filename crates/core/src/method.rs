@@ -10,6 +10,7 @@
 //! loaded. `train`, `resume`, `sweep`, model files, `evaluate`, `table`, `report` and the laws follow from the list. A program can
 //! [`register`] methods of its own before it uses them.
 
+pub mod sindy;
 pub mod teacher_forced;
 mod trained;
 
@@ -279,6 +280,14 @@ pub enum LoadError {
         /// The entry, from 0.
         entry: usize,
     },
+    /// A tensor has numbers that mean nothing.
+    #[error("tensor `{name}`: {reason}")]
+    Invalid {
+        /// The tensor.
+        name: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The sizes do not fit together.
     #[error(transparent)]
     Architecture(#[from] ArchitectureError),
@@ -359,6 +368,7 @@ pub static METHODS: &[&Method] = &[
     &teacher_forced::DENDRITIC,
     &teacher_forced::PLRNN,
     &teacher_forced::MEAN_CENTRED,
+    &sindy::SINDY,
 ];
 
 /// Methods of the program that uses the library.

@@ -55,6 +55,13 @@ pub enum Domain {
         /// Largest allowed value.
         high: u64,
     },
+    /// A finite real number in `[low, high]`, or [`AUTO`], which leaves it to the data.
+    AutoReal {
+        /// Smallest allowed value.
+        low: f64,
+        /// Largest allowed value.
+        high: f64,
+    },
     /// One of several words.
     Choice(&'static [&'static str]),
     /// `true` or `false`.
@@ -93,8 +100,11 @@ impl Domain {
             }
             Domain::Positive => real().filter(|&v| v > 0.0).map(Value::Real),
             Domain::Integer { low, high } => whole(text, low, high),
-            Domain::Auto { .. } if text == AUTO => Some(Value::Choice(AUTO)),
+            Domain::Auto { .. } | Domain::AutoReal { .. } if text == AUTO => {
+                Some(Value::Choice(AUTO))
+            }
             Domain::Auto { low, high } => whole(text, low, high),
+            Domain::AutoReal { low, high } => Domain::Real { low, high }.parse(text),
             Domain::Choice(words) => words
                 .iter()
                 .find(|&&w| w == text)
@@ -127,6 +137,9 @@ impl fmt::Display for Domain {
             Domain::Integer { low, high } => write!(f, "a whole number from {low} to {high}"),
             Domain::Auto { low, high } => {
                 write!(f, "a whole number from {low} to {high}, or {AUTO}")
+            }
+            Domain::AutoReal { low, high } => {
+                write!(f, "{}, or {AUTO}", Domain::Real { low, high })
             }
             Domain::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Domain::Flag => f.write_str("true or false"),
@@ -218,6 +231,11 @@ impl Settings {
     /// The value of a whole-number setting, none if it is left to the data.
     pub fn integer_unless_auto(&self, name: &str) -> Option<usize> {
         (self.get(name) != Value::Choice(AUTO)).then(|| self.integer(name))
+    }
+
+    /// The value of a real setting, none if it is left to the data.
+    pub fn real_unless_auto(&self, name: &str) -> Option<f64> {
+        (self.get(name) != Value::Choice(AUTO)).then(|| self.real(name))
     }
 
     /// The value of a setting that is one of several words.

@@ -16,6 +16,7 @@
 //! # Ok::<(), attractor_core::settings::SettingError>(())
 //! ```
 
+pub mod halving;
 pub mod integrate;
 pub mod simulate;
 mod tableau;

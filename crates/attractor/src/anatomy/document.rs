@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use attractor_core::analysis::cycles::{Cycle, Found};
 use attractor_core::analysis::lyapunov::Spectrum;
 use attractor_core::series::Step;
+use attractor_core::system::SystemInfo;
 use serde::Serialize;
 
 use super::{Anatomy, Regions};
+use crate::equations::{EquationsDocument, equations};
 use crate::generate::GeneratedFrom;
 use crate::model_file::Reconstruction;
 
@@ -37,6 +39,7 @@ pub struct AnatomyDocument {
     cycles_complete: BTreeMap<usize, bool>,
     search: Vec<SearchDocument>,
     regions: Option<RegionsDocument>,
+    equations: Option<EquationsDocument>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,6 +110,16 @@ struct RegionsDocument {
     symbols: Vec<usize>,
 }
 
+impl AnatomyDocument {
+    /// With the equations of the system that the data are from beside those of the model.
+    pub fn beside(self, system: &SystemInfo, reconstruction: &Reconstruction) -> AnatomyDocument {
+        AnatomyDocument {
+            equations: equations(reconstruction, Some(system)),
+            ..self
+        }
+    }
+}
+
 impl Anatomy {
     /// The document.
     pub fn document(&self, reconstruction: &Reconstruction) -> AnatomyDocument {
@@ -150,6 +163,7 @@ impl Anatomy {
                 .collect(),
             search: self.periodic.iter().map(search).collect(),
             regions: self.regions.as_ref().map(regions),
+            equations: equations(reconstruction, None),
         }
     }
 

@@ -1,9 +1,10 @@
-//! The model as the page's script runs it: the tensors of θ by name, the inference of initial states
-//! z_1 = P (x_1 − b), and the scaling. All numbers are read back as they are here. The script knows the maps that teacher forcing
-//! trains; of other models the page shows orbits that were made here.
+//! The model as the page's script runs it. Of the maps that teacher forcing trains: the tensors of θ by name, the inference of initial
+//! states z_1 = P (x_1 − b), and the scaling. Of systems in closed form: their [recipe](attractor_core::dynamics::Recipe), and the scaling. All
+//! numbers are read back as they are here. Of other models the page shows orbits that were made here.
 
 use std::collections::BTreeMap;
 
+use attractor_core::dynamics::Recipe;
 use attractor_core::series::Step;
 use attractor_core::theta::Tensor;
 use serde::Serialize;
@@ -14,7 +15,29 @@ use crate::model_file::{Reconstruction, observation_name};
 
 /// The part of the document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Live {
+#[serde(untagged)]
+pub(super) enum Live {
+    /// A map that teacher forcing trains.
+    Map(Box<LiveMap>),
+    /// A system in closed form.
+    Recipe(Box<LiveRecipe>),
+}
+
+/// A system in closed form.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct LiveRecipe {
+    model: &'static str,
+    parameters: usize,
+    inputs: usize,
+    recipe: Recipe,
+    mean: Value,
+    sd: Value,
+    start: Option<Value>,
+}
+
+/// A map that teacher forcing trains.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct LiveMap {
     model: &'static str,
     equation: &'static str,
     latent: usize,
@@ -33,11 +56,34 @@ pub(super) struct Live {
 impl Live {
     /// None of a model that the script does not know.
     pub(super) fn of(reconstruction: &Reconstruction) -> Option<Live> {
+        let map = LiveMap::of(reconstruction).map(|map| Live::Map(Box::new(map)));
+        map.or_else(|| Some(Live::Recipe(Box::new(LiveRecipe::of(reconstruction)?))))
+    }
+}
+
+impl LiveRecipe {
+    fn of(reconstruction: &Reconstruction) -> Option<LiveRecipe> {
+        let (dynamics, card) = (&reconstruction.dynamics, &reconstruction.card);
+        let sizes = dynamics.sizes();
+        Some(LiveRecipe {
+            model: reconstruction.method.entry.id,
+            parameters: sizes.parameters,
+            inputs: sizes.inputs,
+            recipe: dynamics.recipe()?,
+            mean: exact(&card.scaling.mean),
+            sd: exact(&card.scaling.sd),
+            start: card.start.last().map(|row| exact(row)),
+        })
+    }
+}
+
+impl LiveMap {
+    fn of(reconstruction: &Reconstruction) -> Option<LiveMap> {
         let (model, card) = (reconstruction.model()?, &reconstruction.card);
         let architecture = model.architecture();
         let theta = model.theta();
         let tensors = model.layout().tensors().iter();
-        Some(Live {
+        Some(LiveMap {
             model: architecture.info.entry.id,
             equation: architecture.info.entry.details,
             latent: architecture.dims.latent,

@@ -11,6 +11,8 @@ use attractor::anatomy::{self, Anatomy, Request, dissect, tables};
 use attractor::experiment::threads;
 use attractor::generate::GeneratedFrom;
 use attractor::run::Folder;
+use attractor::system::simulate::{self, Simulation};
+use attractor::system::{SystemInfo, find};
 use clap::Args;
 
 use super::{lyapunov, whole};
@@ -18,7 +20,7 @@ use crate::follow::Shown;
 use crate::json;
 use crate::reading::Reading;
 use crate::visible::notes;
-pub(super) use text::write;
+pub(super) use text::{write, write_equations};
 
 /// Take a model apart: exponents, fixed points, cycles and linear regions
 ///
@@ -48,6 +50,9 @@ pub(crate) struct Analyze {
     /// Worker threads, 0 for all cores; the result does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
     threads: usize,
+    /// The system that the data are from: its equations are shown beside those of a model that has such
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
     /// Folder to write tables (CSV) into: regions and transitions, and with --data gradients under forcing
     #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
@@ -61,6 +66,7 @@ pub(crate) struct Analyze {
 impl Analyze {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let reconstruction = Folder::new(&self.model).model()?;
+        let system = self.system.as_deref().map(known).transpose()?;
         let data = self.data.as_ref();
         let data = data
             .map(|path| self.reading.read_for(&reconstruction, path))
@@ -72,9 +78,14 @@ impl Analyze {
         let follow = &mut Shown::new();
         let anatomy = dissect(&reconstruction, data.as_ref(), &self.request(), follow)?;
         if self.json {
-            json::write(&anatomy.document(&reconstruction), out)?;
+            let document = anatomy.document(&reconstruction);
+            let document = match system {
+                Some(system) => document.beside(system, &reconstruction),
+                None => document,
+            };
+            json::write(&document, out)?;
         } else {
-            text::write(&anatomy, &reconstruction, out)?;
+            text::write(&anatomy, &reconstruction, system, out)?;
         }
         out.flush()?;
         self.notes(&anatomy)?;
@@ -119,6 +130,14 @@ impl Analyze {
         }
         Ok(())
     }
+}
+
+/// The system of this name.
+fn known(name: &str) -> Result<&'static SystemInfo, Error> {
+    // What is wrong with the name, `simulate` says.
+    let simulation = Simulation::check(&simulate::Request::new(name, 1))?;
+    drop(simulation);
+    Ok(find(name).expect("a system that can be simulated is in the list"))
 }
 
 fn steps(text: &str) -> Result<usize, String> {

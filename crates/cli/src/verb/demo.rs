@@ -277,7 +277,7 @@ impl Demo {
         };
         let anatomy = dissect(model, None, &request, &mut Shown::new())?;
         if !self.json {
-            analyze::write(&anatomy, model, out)?;
+            analyze::write(&anatomy, model, None, out)?;
             out.flush()?;
         }
         Ok(anatomy)

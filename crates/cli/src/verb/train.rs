@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use attractor::Error;
+use attractor::equations::equations;
 use attractor::experiment::{
     DataSource, Experiment, ExperimentError, ExperimentFile, Job, Origin, PRESETS, Raw, Resolved,
 };
@@ -18,6 +19,7 @@ use attractor::text::figure;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use super::analyze::write_equations;
 use super::assignment;
 use crate::reading::{Reading, tell_remarks};
 use crate::visible::notes;
@@ -194,6 +196,10 @@ impl Show {
         }
         if !self.quiet {
             let mut notes = notes();
+            if let Some(found) = equations(&trained.reconstruction, None) {
+                writeln!(notes, "{}", trained.reconstruction.dynamics.describe())?;
+                write_equations(&found, &mut notes)?;
+            }
             summarize(trained, run.path(), &mut notes)?;
             if outcome == Ending::Diverged {
                 let hint = run.task().resolved.against_divergence();

@@ -370,7 +370,8 @@ impl Rk4 {
 const LANES: usize = 8;
 
 /// y = x + h Σ_j a_j k_j
-fn combine(y: &mut [f64], x: &[f64], h: f64, row: Row, k: &[f64]) {
+#[inline(always)]
+pub(super) fn combine(y: &mut [f64], x: &[f64], h: f64, row: Row, k: &[f64]) {
     let dim = y.len();
     let whole = dim - dim % LANES;
     for start in (0..whole).step_by(LANES) {

@@ -84,7 +84,7 @@ class LivePanel {
   constructor(data, coordinates, view, cloud) {
     [this.data, this.coordinates, this.dim] = [data, coordinates, data.signals.dim];
     this.rows = data.signals.truth.length ? data.signals.truth : data.signals.generated;
-    this.laboratory = new Laboratory(new LiveModel(data.live));
+    this.laboratory = new Laboratory(liveModelOf(data.live));
     [this.isRunning, this.speed, this.distance] = [false, 2, 1e-4];
     this.from = this.rows.length ? rowOf(this.rows, 0, this.dim) : data.live.start || data.live.mean;
     this.laboratory.restart(this.from);
@@ -178,7 +178,7 @@ function addLive(data, coordinates, view, cloud) {
   const { model, parameters, inputs } = data.live;
   const held = inputs ? ` Its ${inputs} external inputs are held at zero.` : "";
   const words = [
-    `This page computes the trained map itself, ${model} with ${grouped(parameters)} parameters.${held}`,
+    `This page computes the model itself, ${model} with ${grouped(parameters)} parameters.${held}`,
     "Press Play; perturb it and watch two orbits part. A click on the grey orbit starts there.",
   ];
   const legend = legendOf([

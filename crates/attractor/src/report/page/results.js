@@ -101,6 +101,24 @@ function addTraining(history) {
   addSection("training", "Training", make("div", { class: "pair" }, figures));
 }
 
+/** The model's equations, beside those of the system that the data are from. */
+function addEquations(found) {
+  if (!found) return;
+  const block = (lines) => make("pre", {}, make("code", {}, lines.join("\n")));
+  const { truth } = found;
+  const known = truth && !truth.why ? [make("h3", {}, `${truth.system}, in its own units`), block(truth.text)] : [];
+  const none = truth && truth.why ? make("p", {}, `There are no equations of ${truth.system}: ${truth.why}.`) : null;
+  addSection(
+    "equations",
+    "Equations",
+    make("p", { class: "lead" }, `What the model is, in the units of the data: ${grouped(found.terms)} terms.`),
+    block(found.text),
+    ...known,
+    none,
+    folded("LaTeX", block(found.latex)),
+  );
+}
+
 function addDynamics(data) {
   const { dynamics } = data;
   if (dynamics.why) {

@@ -75,6 +75,7 @@ function build() {
   if (data.live) addLive(data, coordinates, view, cloud);
   addSignals(data, picker);
   addForecast(data, picker);
+  addEquations(data.equations);
   addScores(data.scores);
   addTraining(data.history);
   addDynamics(data);

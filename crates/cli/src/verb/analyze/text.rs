@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use attractor::analysis::cycles::{Cycle, Found, Proof};
 use attractor::anatomy::{Anatomy, observe, per};
+use attractor::equations::{self, EquationsDocument};
 use attractor::linalg::complex::Complex;
 use attractor::model_file::Reconstruction;
+use attractor::system::SystemInfo;
 use attractor::text::{count, figure};
 
 use super::super::lyapunov;
@@ -14,21 +16,63 @@ use crate::table;
 /// Cycles of one period that are printed; all are in the JSON document.
 const PRINTED: usize = 12;
 
+/// Equations that are printed, and characters of each; all are in the JSON document.
+const EQUATIONS: usize = 12;
+const LONGEST: usize = 300;
+
 /// Channels of a point that are printed.
 const CHANNELS: usize = 6;
 
 pub(crate) fn write(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
+    system: Option<&SystemInfo>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (id, dynamics) = (reconstruction.method.entry.id, &reconstruction.dynamics);
     writeln!(out, "{id}, {}", dynamics.describe())?;
+    if let Some(found) = equations::equations(reconstruction, system) {
+        write_equations(&found, out)?;
+    }
     exponents(anatomy, reconstruction, out)?;
     for (found, period) in anatomy.periodic.iter().zip(1..) {
         periodic(found, period, anatomy, reconstruction, out)?;
     }
     regions(anatomy, out)
+}
+
+/// The equations of a model, and those of the system that its data are from.
+pub(crate) fn write_equations(found: &EquationsDocument, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nEquations in the units of the data")?;
+    write_lines(&found.text, out)?;
+    let Some(truth) = &found.truth else {
+        return Ok(());
+    };
+    match truth.why {
+        Some(why) => writeln!(
+            out,
+            "\nEquations of {}: none here, because {why}",
+            truth.system
+        ),
+        None => {
+            writeln!(out, "\nEquations of {}, in its own units", truth.system)?;
+            write_lines(&truth.text, out)
+        }
+    }
+}
+
+fn write_lines(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let (shown, rest) = lines.split_at(lines.len().min(EQUATIONS));
+    for line in shown {
+        match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => writeln!(out, "  {} …", &line[..end])?,
+            None => writeln!(out, "  {line}")?,
+        }
+    }
+    if !rest.is_empty() {
+        writeln!(out, "  and {} more; --json has all", rest.len())?;
+    }
+    Ok(())
 }
 
 fn exponents(

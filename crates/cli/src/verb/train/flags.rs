@@ -101,6 +101,7 @@ fn word(domain: &Domain) -> &'static str {
         Domain::Real { .. } | Domain::Positive => "X",
         Domain::Integer { .. } => "N",
         Domain::Auto { .. } => "N|auto",
+        Domain::AutoReal { .. } => "X|auto",
         Domain::Choice(_) => "NAME",
         Domain::Flag => "BOOL",
     }
