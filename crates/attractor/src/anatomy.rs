@@ -46,6 +46,23 @@ pub struct Request {
     pub seed: u64,
 }
 
+/// How long every verb looks for fixed points and cycles where nothing else is asked, in seconds, and up to which period.
+pub const SECONDS: f64 = 10.0;
+/// The longest period that is looked for.
+pub const CYCLES: usize = 3;
+
+/// Steps of the orbit where none are given, fewer where a step costs more than so many multiplications in all allow.
+const STEPS: usize = 100_000;
+const WORK: usize = 10_000_000_000;
+
+/// Steps of the orbit where none are given, the same for every verb: each costs M² (M + |θ|/M) multiplications for the Jacobian and the
+/// tangents.
+pub fn default_steps(reconstruction: &Reconstruction) -> usize {
+    let sizes = reconstruction.dynamics.sizes();
+    let cost = sizes.state * (sizes.state * sizes.state + sizes.parameters / 2);
+    (WORK / cost.max(1)).clamp(1000, STEPS)
+}
+
 /// A model taken apart.
 pub struct Anatomy {
     /// What was looked for.

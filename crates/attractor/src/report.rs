@@ -20,6 +20,7 @@ use attractor_core::progress::Follow;
 use attractor_core::system::{SystemInfo, find};
 use serde_json::{Value, json};
 
+use crate::anatomy::{CYCLES, SECONDS};
 use crate::equations::equations;
 use crate::experiment::DataSource;
 use crate::{Error, shell, store};
@@ -52,8 +53,8 @@ impl Request {
             run: run.into(),
             data: None,
             system: None,
-            seconds: 5.0,
-            cycles: 3,
+            seconds: SECONDS,
+            cycles: CYCLES,
             threads: crate::experiment::threads(0),
         }
     }

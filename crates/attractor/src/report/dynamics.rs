@@ -9,12 +9,8 @@ use super::Request;
 use super::material::Material;
 use super::numbers::shortened;
 use crate::Error;
-use crate::anatomy::{self, Anatomy, dissect};
+use crate::anatomy::{self, Anatomy, default_steps, dissect};
 use crate::model_file::Reconstruction;
-
-/// Steps of the orbit, fewer where a step costs more than a thousandth of these multiplications.
-const STEPS: usize = 20_000;
-const WORK: usize = 2_000_000_000;
 
 /// Cycles of one period, and regions, that are told one by one.
 const MOST: usize = 24;
@@ -29,23 +25,19 @@ pub(super) fn dissected(
     let asked = anatomy::Request {
         cycles: request.cycles,
         seconds: request.seconds,
-        steps: steps(reconstruction),
+        steps: default_steps(reconstruction),
         threads: request.threads,
         seed: 0,
     };
+    // Without inputs the orbit is that of `attractor analyze RUN`, so that one model has one exponent.
+    let needs_data = reconstruction.dynamics.sizes().inputs > 0;
     let data = material.truth.as_ref().ok().map(|truth| &truth.seen);
+    let data = data.filter(|_| needs_data);
     match dissect(reconstruction, data, &asked, follow) {
         Ok(anatomy) => Ok(shortened(document(&anatomy, reconstruction))),
         Err(Error::Stopped(stopped)) => Err(stopped.into()),
         Err(error) => Ok(json!({ "why": error.to_string() })),
     }
-}
-
-/// Steps of the orbit: each costs M² (M + |θ|/M) multiplications for the Jacobian and the tangents.
-fn steps(reconstruction: &Reconstruction) -> usize {
-    let sizes = reconstruction.dynamics.sizes();
-    let cost = sizes.state * (sizes.state * sizes.state + sizes.parameters / 2);
-    (WORK / cost.max(1)).clamp(1000, STEPS)
 }
 
 fn document(anatomy: &Anatomy, reconstruction: &Reconstruction) -> Value {

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{self, Anatomy, Request, dissect, tables};
+use attractor::anatomy::{self, Anatomy, CYCLES, Request, SECONDS, default_steps, dissect, tables};
 use attractor::experiment::threads;
 use attractor::generate::GeneratedFrom;
+use attractor::model_file::Reconstruction;
 use attractor::run::Folder;
 use attractor::system::simulate::{self, Simulation};
 use attractor::system::{SystemInfo, find};
@@ -36,14 +37,14 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Longest period of cycles to look for; 1 for fixed points alone
-    #[arg(long, value_name = "K", default_value_t = 3, allow_negative_numbers = true, value_parser = period)]
+    #[arg(long, value_name = "K", default_value_t = CYCLES, allow_negative_numbers = true, value_parser = period)]
     cycles: usize,
     /// How long to look for fixed points and cycles
-    #[arg(long, value_name = "N", default_value_t = 30.0, allow_negative_numbers = true, value_parser = seconds)]
+    #[arg(long, value_name = "N", default_value_t = SECONDS, allow_negative_numbers = true, value_parser = seconds)]
     seconds: f64,
-    /// Steps of the free orbit, after a tenth as many that do not count
-    #[arg(long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true, value_parser = steps)]
-    steps: usize,
+    /// Steps of the free orbit, after a tenth as many that do not count [default: 100000, fewer for a model whose steps take long]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
+    steps: Option<usize>,
     /// Seed of the search for cycles
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>)]
     seed: u64,
@@ -76,7 +77,12 @@ impl Analyze {
             anatomy::prepare(folder)?;
         }
         let follow = &mut Shown::new();
-        let anatomy = dissect(&reconstruction, data.as_ref(), &self.request(), follow)?;
+        let anatomy = dissect(
+            &reconstruction,
+            data.as_ref(),
+            &self.request(&reconstruction),
+            follow,
+        )?;
         if self.json {
             let document = anatomy.document(&reconstruction);
             let document = match system {
@@ -101,11 +107,11 @@ impl Analyze {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn request(&self) -> Request {
+    fn request(&self, model: &Reconstruction) -> Request {
         Request {
             cycles: self.cycles,
             seconds: self.seconds,
-            steps: self.steps,
+            steps: self.steps.unwrap_or_else(|| default_steps(model)),
             threads: threads(self.threads),
             seed: self.seed,
         }

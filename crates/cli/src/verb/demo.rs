@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use attractor::Error;
-use attractor::anatomy::{self, Anatomy, AnatomyDocument, dissect};
+use attractor::anatomy::{self, Anatomy, AnatomyDocument, CYCLES, SECONDS, default_steps, dissect};
 use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
 use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
 use attractor::format::{self, Moment, ReadOptions};
@@ -269,11 +269,11 @@ impl Demo {
 
     fn dissect(&self, model: &Reconstruction, out: &mut dyn Write) -> Result<Anatomy, Error> {
         let request = anatomy::Request {
-            cycles: 2,
-            seconds: 5.0,
-            steps: 100_000,
+            cycles: CYCLES,
+            seconds: SECONDS,
+            steps: default_steps(model),
             threads: threads(0),
-            seed: self.seed,
+            seed: 0,
         };
         let anatomy = dissect(model, None, &request, &mut Shown::new())?;
         if !self.json {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
+use attractor::anatomy::{CYCLES, SECONDS};
 use attractor::experiment::{DataSource, threads};
 use attractor::report::{self, FILE, Request, write_report};
 use clap::Args;
@@ -34,10 +35,10 @@ pub(crate) struct Report {
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
     /// How long to look for fixed points and cycles
-    #[arg(long, value_name = "N", default_value_t = 5.0, allow_negative_numbers = true, value_parser = super::analyze::seconds)]
+    #[arg(long, value_name = "N", default_value_t = SECONDS, allow_negative_numbers = true, value_parser = super::analyze::seconds)]
     seconds: f64,
     /// Longest period of cycles to look for; 1 for fixed points alone
-    #[arg(long, value_name = "K", default_value_t = 3, allow_negative_numbers = true, value_parser = super::analyze::period)]
+    #[arg(long, value_name = "K", default_value_t = CYCLES, allow_negative_numbers = true, value_parser = super::analyze::period)]
     cycles: usize,
     /// Worker threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
