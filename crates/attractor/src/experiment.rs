@@ -31,7 +31,7 @@ use crate::store::unreadable;
 
 pub use data::DataSource;
 pub use file::ExperimentFile;
-pub(crate) use file::{line, plain};
+pub(crate) use file::plain;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, Standardize};
 pub use raw::{Given, Origin, Raw};
 pub use settings::{MODEL, PRESETS, Preset, all_settings, settings_of};

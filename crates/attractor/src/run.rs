@@ -21,6 +21,7 @@
 //! well.
 
 mod checkpoint;
+mod claim;
 mod error;
 mod folder;
 mod judge;
@@ -122,7 +123,7 @@ pub struct Run {
     path: PathBuf,
     task: Task,
     origin: Origin,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Run {
@@ -189,7 +190,7 @@ impl Run {
             path: path.to_path_buf(),
             origin: task.origin(),
             task,
-            _lock: lock,
+            lock,
         }
     }
 
@@ -242,11 +243,13 @@ impl Run {
     }
 
     fn store(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        self.lock.refuse_lost()?;
         checkpoint.write(&self.path.join(CHECKPOINT), &self.origin)
     }
 
     /// Writes how it went; the outcome last, since it says that all else is there.
     fn end(&self, trained: &Trained) -> Result<(), Error> {
+        self.lock.refuse_lost()?;
         trained.reconstruction.write(&self.path.join(MODEL))?;
         if let Some(last) = &trained.last {
             last.write(&self.path.join(LAST))?;

@@ -26,8 +26,8 @@ use crate::experiment::DataSource;
 
 pub use cell::Cell;
 pub use error::{Mistake, StudyError};
+pub(crate) use folder::{LEVELS, ended, run_folder};
 pub use folder::{Record, index};
-pub(crate) use folder::{ended, run_folder};
 pub use judging::Judging;
 pub use packed::{Damage, pack, unpack};
 pub(crate) use scored::Parts;

@@ -23,7 +23,7 @@ use crate::run::{
     Difference, Ending, Folder, Recording, Run, RunError, Task, Trained, fingerprint_of,
     refuse_different,
 };
-use crate::study::{Parts, ended, run_folder};
+use crate::study::{LEVELS, Parts, ended, run_folder};
 use crate::study::{Record, Scored, Study, StudyError};
 
 pub use cells::Found;
@@ -130,7 +130,7 @@ impl Sweep {
         let jobs = jobs(&study, &record, folder)?;
         refuse_elsewhere(&jobs, &study, folder)?;
         let sweep = Sweep {
-            cache: Cache::of_user(Some(&folder.join(".levels"))),
+            cache: Cache::of_user(Some(&folder.join(LEVELS))),
             folder: folder.to_path_buf(),
             judges: Mutex::new(Vec::new()),
             record,

@@ -47,9 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode
     let verb = parsed
         .unwrap_or_else(|error| refuse(&error, &arguments))
         .verb;
-    if !verb.trains() {
-        interrupt::end_at_once();
-    }
+    interrupt::answer();
     let mut out = io::stdout().lock();
     let is_file = verb.prints_data() && !out.is_terminal();
     let ended = if is_file {

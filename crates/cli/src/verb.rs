@@ -59,15 +59,6 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Whether the verb trains, and stores where it is when it is interrupted.
-    pub(crate) fn trains(&self) -> bool {
-        use Verb::{Demo, LineSearch, Resume, Sweep, Train};
-        matches!(
-            self,
-            Demo(_) | LineSearch(_) | Resume(_) | Sweep(_) | Train(_)
-        )
-    }
-
     /// Whether standard output is a table for other programs, whose every byte counts.
     pub(crate) fn prints_data(&self) -> bool {
         match self {

@@ -116,3 +116,21 @@ fn mistakes_are_told_before_the_work() {
     assert!(!folder.path().join("attractor-demo").exists());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
+
+/// Ctrl-C at any moment, in any step: it ends, and leaves nothing half-written.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_every_step_and_leaves_nothing_half_written() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = TempDir::new().unwrap();
+    for (i, wait) in [20, 60, 150, 300, 600].into_iter().enumerate() {
+        let long = "--set epochs=100000 --set best-every=2 --set hidden=10";
+        let mut child = common::start(folder.path(), &format!("demo --out d{i} {long}"));
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        common::signal(&child, "INT");
+        let ended = child.wait().unwrap();
+        let is_ended_by_it = ended.signal() == Some(2) || ended.code() == Some(130);
+        assert!(is_ended_by_it, "after {wait} ms: {ended:?}");
+        assert!(common::parts(folder.path()).is_empty(), "after {wait} ms");
+    }
+}

@@ -127,6 +127,32 @@ fn what_is_scanned_cannot_be_set_and_a_run_is_not_searched_in() {
     assert!(!folder.path().join("s/alpha-0").exists());
 }
 
+/// A folder is ours if it is empty or says so: neither files nor folders of others are written over, or taken for runs.
+#[test]
+fn a_folder_of_others_is_refused_and_stays_as_it_is() {
+    let folder = folder();
+    let here = folder.path();
+    for file in [
+        "curve.csv",
+        "line-search.csv",
+        ".git/config",
+        "a/seed-bank/x",
+        "a/seed-01/x",
+    ] {
+        let path = here.join("s").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "mine").unwrap();
+        let (_, told) = said(here, SEARCH, 2);
+        assert!(
+            told.contains("error: the folder holds something else than a study: s\nhint: "),
+            "{told}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(here.join("s")).unwrap().count(), 1, "{file}");
+        fs::remove_dir_all(here.join("s")).unwrap();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_what_ended_and_says_how_to_go_on() {

@@ -12,6 +12,7 @@ mod repeats;
 mod spectrum;
 mod words;
 
+use crate::progress::{Follow, Stopped, Unwatched, tell};
 use crate::series::{Series, Step};
 
 pub use against::{Comparison, Difference};
@@ -208,26 +209,38 @@ static CHECKS: &[Check<LookAtRecord>] = &[
 
 /// Inspects a recording.
 pub fn inspect(series: &Series, options: Options) -> Inspection {
-    let record = Record::new(series, options);
-    inspection(&record, None, findings(&record))
+    inspect_followed(series, None, options, &mut Unwatched).expect("nobody stops it")
 }
 
 /// Inspects a recording and compares a second one with it, such as a test set.
 pub fn inspect_against(series: &Series, second: &Series, options: Options) -> Inspection {
-    let (first, second) = (Record::new(series, options), Record::new(second, options));
+    inspect_followed(series, Some(second), options, &mut Unwatched).expect("nobody stops it")
+}
+
+/// Inspects a recording, compares a second one with it where there is one, and tells how far it is. Beside the recording it takes as much room
+/// again, and that of a few channels.
+pub fn inspect_followed(
+    series: &Series,
+    second: Option<&Series>,
+    options: Options,
+    follow: &mut dyn Follow,
+) -> Result<Inspection, Stopped> {
+    let first = Record::new(series, options, follow)?;
+    let Some(second) = second else {
+        let found = findings(&first, follow)?;
+        return Ok(inspection(&first, None, found));
+    };
+    let second = Record::new(second, options, follow)?;
     let pair = against::Pair {
         first: &first,
         second: &second,
     };
-    let all = against::findings(&pair).chain(findings(&first));
-    inspection(&first, Some(against::comparison(&pair)), all)
+    let mut all: Vec<Finding> = against::findings(&pair).collect();
+    all.extend(findings(&first, follow)?);
+    Ok(inspection(&first, Some(against::comparison(&pair)), all))
 }
 
-fn inspection(
-    record: &Record,
-    against: Option<Comparison>,
-    findings: impl Iterator<Item = Finding>,
-) -> Inspection {
+fn inspection(record: &Record, against: Option<Comparison>, findings: Vec<Finding>) -> Inspection {
     let series = record.series;
     Inspection {
         rows: series.total_len(),
@@ -240,10 +253,13 @@ fn inspection(
     }
 }
 
-fn findings(record: &Record) -> impl Iterator<Item = Finding> {
-    CHECKS
-        .iter()
-        .flat_map(|check| named(check.id, (check.look)(record)))
+fn findings(record: &Record, follow: &mut dyn Follow) -> Result<Vec<Finding>, Stopped> {
+    let mut found = Vec::new();
+    for (i, check) in CHECKS.iter().enumerate() {
+        tell(follow, check.id, i as u64, CHECKS.len() as u64)?;
+        found.extend(named(check.id, (check.look)(record)));
+    }
+    Ok(found)
 }
 
 fn named(check: &'static str, seen: Vec<Seen>) -> impl Iterator<Item = Finding> {
@@ -257,8 +273,7 @@ fn named(check: &'static str, seen: Vec<Seen>) -> impl Iterator<Item = Finding> 
 }
 
 /// By severity; the order of the checks decides among equals.
-fn ranked(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = findings.collect();
+fn ranked(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_key(|finding| finding.severity);
     findings
 }

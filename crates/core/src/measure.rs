@@ -16,6 +16,7 @@ pub mod kruskal_wallis;
 pub mod levels;
 pub mod mixture;
 pub mod mmd;
+mod point;
 pub mod prediction_error;
 pub mod spectrum;
 pub mod summary;
@@ -28,7 +29,7 @@ use std::fmt;
 use crate::catalogue::Entry;
 use crate::series::mean_and_sd;
 use crate::settings::{Domain, Setting, Settings};
-use crate::text::count;
+use crate::text::{count, figure};
 use surrogate::Surrogate;
 
 pub use crate::rows::Rows;
@@ -149,7 +150,8 @@ pub trait Against: Send + Sync {
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// Its standard error, where it is a Monte-Carlo estimate.
+    /// Its standard error, where it is a mean over random draws, or over forecasts from several rows: that of the draws or starts alone, with the
+    /// two series given.
     pub standard_error: Option<f64>,
     /// Monte-Carlo samples that were left out.
     pub dropped: usize,
@@ -171,6 +173,36 @@ impl Estimate {
         Estimate {
             value: mean,
             standard_error: Some(sd / (samples.len().max(1) as f64).sqrt()),
+            dropped: 0,
+        }
+    }
+}
+
+impl Estimate {
+    /// The mean of values in the order of time, which resemble their neighbours. With γ_k their autocovariance,
+    ///
+    /// ```text
+    /// error² = γ_0 τ/(n − τ),   τ = 1 + 2 Σ_k γ_k/γ_0   up to the first γ_k ≤ 0
+    /// ```
+    ///
+    /// τ values count as one. The mean of n values takes τ/n of their variance with it, hence n − τ; τ is at most n/2.
+    pub fn mean_in_time(values: &[f64]) -> Estimate {
+        let (mean, _) = mean_and_sd(values.iter().copied());
+        let n = values.len();
+        let gamma = |k: usize| {
+            let pairs = values.iter().zip(&values[k..]);
+            pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / n as f64
+        };
+        let variance = gamma(0);
+        if variance == 0.0 || n < 3 {
+            return Estimate::mean_of(values);
+        }
+        let shares = (1..n).map(|k| gamma(k) / variance);
+        let tau = 1.0 + 2.0 * shares.take_while(|&share| share > 0.0).sum::<f64>();
+        let tau = tau.min(0.5 * n as f64);
+        Estimate {
+            value: mean,
+            standard_error: Some((variance * tau / (n as f64 - tau)).sqrt()),
             dropped: 0,
         }
     }
@@ -239,13 +271,25 @@ pub enum MeasureError {
         /// Its standard deviation.
         spread: f64,
     },
-    /// A channel does not vary.
-    #[error("channel {} of the {side} is constant", channel + 1)]
+    /// A channel of the truth does not vary.
+    #[error("channel {} of the truth is constant", channel + 1)]
     Constant {
-        /// Which series.
-        side: Side,
         /// The channel, from 0.
         channel: usize,
+    },
+    /// The generated series hardly varies in any channel.
+    #[error("the generated series has shrunk to a point: it varies by at most {} of the truth's spread", figure(*share))]
+    Point {
+        /// The largest ratio of a channel's spread to the truth's.
+        share: f64,
+    },
+    /// A channel of the generated series varies by no more than rounding.
+    #[error("channel {} of the generated series stands still: it varies by {} of the truth's spread", channel + 1, figure(*share))]
+    Still {
+        /// The channel, from 0.
+        channel: usize,
+        /// The ratio of its spread to the truth's.
+        share: f64,
     },
     /// There are too few rows.
     #[error("{} needed, found {found}", count(*needed, "row"))]
@@ -280,9 +324,7 @@ impl MeasureError {
             MeasureError::TooLarge { .. } | MeasureError::TooSmall { .. } => {
                 Some("give the data in other units, or standardise them".into())
             }
-            MeasureError::Constant {
-                side: Side::Truth, ..
-            } => Some("leave the channel out with `--state`".into()),
+            MeasureError::Constant { .. } => Some("leave the channel out with `--state`".into()),
             _ => None,
         }
     }
@@ -330,8 +372,7 @@ fn spread(truth: Rows<'_>) -> Result<Vec<(f64, f64)>, MeasureError> {
     refuse_short(truth, 2)?;
     refuse_not_finite(Side::Truth, truth)?;
     if let Some(channel) = constant_channel(truth) {
-        let side = Side::Truth;
-        return Err(MeasureError::Constant { side, channel });
+        return Err(MeasureError::Constant { channel });
     }
     let moments = truth.moments();
     refuse_scale(truth, &moments)?;

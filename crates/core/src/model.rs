@@ -13,8 +13,10 @@ use crate::dynamics::{
 use crate::map::piecewise::PiecewiseLinear;
 use crate::map::tangent::Tangent;
 use crate::map::{Dims, Map, ModelInfo, Start, UnitKind};
+use crate::observation::components::{Components, LARGEST_DENSE};
 use crate::observation::{InitialStates, Observation, ObservationKind, ObservationStart};
 use crate::rng::{Rng, Stream};
+use crate::rows::Rows;
 use crate::series::Series;
 use crate::text::count;
 use crate::theta::{Layout, Tensor};
@@ -160,9 +162,11 @@ impl Model {
             ObservationKind::Linear | ObservationKind::LinearWithBias => Start::Free,
         };
         let of_map = map.init(within, &mut rng);
-        let of_observation = architecture
-            .observation
-            .init(start, &covariance(series), &mut rng);
+        let of_observation = architecture.observation.init(
+            start,
+            || components(series, architecture.dims.latent),
+            &mut rng,
+        );
         let theta = of_map
             .into_iter()
             .chain(of_observation)
@@ -327,6 +331,20 @@ fn data_range(series: &Series) -> Start {
         (low.min(v), high.max(v))
     });
     Start::WithinData { low, high }
+}
+
+/// The M leading principal components of the rows that are complete, N × M.
+fn components(series: &Series, m: usize) -> Vec<f64> {
+    let n = series.dim_obs();
+    if n <= LARGEST_DENSE {
+        return Components::of_covariance(&covariance(series), n, m).vectors;
+    }
+    let complete = series.rows().filter(|row| row.iter().all(|v| !v.is_nan()));
+    let mut rows = complete.flatten().copied().collect::<Vec<_>>();
+    if rows.is_empty() {
+        rows = vec![0.0; n];
+    }
+    Components::of_rows(Rows::new(&rows, n), m).vectors
 }
 
 /// Second moments about the mean of the rows that are complete, N × N.

@@ -8,6 +8,7 @@
 //! With M > N the identity forces only the leading N states. Of the pseudo-inverse, the initial state is always
 //! differentiated; the teacher signals only if asked ([`ForcingGradient`](crate::forcing::ForcingGradient)).
 
+pub mod components;
 mod gradient;
 mod lanes;
 
@@ -147,8 +148,13 @@ impl Observation {
         }
     }
 
-    /// Draws parameters to start from; `covariance` is the data's, N × N.
-    pub fn init(&self, start: ObservationStart, covariance: &[f64], rng: &mut Rng) -> Vec<f64> {
+    /// Draws parameters to start from; `components` gives the M leading principal components of the data, N × M, where they are needed.
+    pub fn init(
+        &self,
+        start: ObservationStart,
+        components: impl FnOnce() -> Vec<f64>,
+        rng: &mut Rng,
+    ) -> Vec<f64> {
         let (n, m) = (self.dim_obs, self.latent);
         let matrix: Vec<f64> = match (self.kind, start) {
             (ObservationKind::Identity, _) => {
@@ -162,7 +168,7 @@ impl Observation {
             (_, ObservationStart::WellConditioned) if n <= m => (0..n * m)
                 .map(|i| f64::from(u8::from(i / m == i % m)))
                 .collect(),
-            (_, ObservationStart::WellConditioned) => principal_components(covariance, n, m),
+            (_, ObservationStart::WellConditioned) => components(),
         };
         let bias = if self.kind == ObservationKind::LinearWithBias {
             n
@@ -199,18 +205,4 @@ impl InitialStates {
     pub fn matrix(&self) -> &[f64] {
         &self.matrix
     }
-}
-
-/// The M leading eigenvectors of an N × N covariance as columns, each with its largest entry positive.
-fn principal_components(covariance: &[f64], n: usize, m: usize) -> Vec<f64> {
-    let u = linalg::svd(covariance, n, n).u;
-    let sign = |k: usize| {
-        let largest = (0..n)
-            .map(|i| u[i * n + k])
-            .fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
-        1f64.copysign(largest)
-    };
-    (0..n * m)
-        .map(|i| sign(i % m) * u[i / m * n + i % m])
-        .collect()
 }

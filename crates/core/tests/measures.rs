@@ -9,7 +9,6 @@ use std::f64::consts::TAU;
 use attractor_core::dynamics::Stretch;
 use attractor_core::map::{Dims, MODELS};
 use attractor_core::measure::correlation_dimension::Dimension;
-use attractor_core::measure::d_hellinger::Spectra;
 use attractor_core::measure::d_stsp::{Binned, StateBox};
 use attractor_core::measure::evaluate::{OrbitPart, OrbitScores, Plan, Reference, Which, scores};
 use attractor_core::measure::levels::{LevelsError, levels};
@@ -331,21 +330,61 @@ fn levels_put_the_floor_below_chance() {
     }
 }
 
+/// An orbit around the mean of the truth, smaller and smaller: shape has no meaning below 10⁻³, place has.
+#[test]
+fn an_orbit_that_has_shrunk_to_a_point_is_one_in_all_measures() {
+    let x = orbit("lorenz63", 3000, 0);
+    let truth = Rows::new(&x, 3);
+    let means = truth.means();
+    let shrunk = |scale: [f64; 3]| -> Vec<f64> {
+        let of = |(i, x): (usize, &f64)| means[i % 3] + scale[i % 3] * (x - means[i % 3]);
+        x.iter().enumerate().map(of).collect()
+    };
+    let at_rest = shrunk([0.0; 3]);
+    for scale in [0.9e-3, 1e-6, 1e-12, 0.0] {
+        let small = shrunk([scale; 3]);
+        for id in of_orbits(3) {
+            let found = measured(id, truth, Rows::new(&small, 3));
+            match id {
+                "d_h" | "correlation_dimension" => {
+                    let Err(MeasureError::Point { share }) = found else {
+                        panic!("{id} at {scale}: {found:?}");
+                    };
+                    // Rounding of the mean and of the values, at 25 standard deviations at most.
+                    assert!((share - scale).abs() < 1e-14, "{share} at {scale}");
+                    assert!(found.unwrap_err().to_string().contains("shrunk to a point"));
+                }
+                _ => {
+                    let point = measured(id, truth, Rows::new(&at_rest, 3)).unwrap();
+                    let value = found.unwrap();
+                    assert!(
+                        (value - point).abs() < 1e-3 * point,
+                        "{id}: {value} {point}"
+                    );
+                }
+            }
+        }
+    }
+    // Just above it, and with one channel alone, there is a shape.
+    for scale in [[1.1e-3; 3], [1e-5, 1.0, 1e-5]] {
+        let orbit = shrunk(scale);
+        for id in ["d_h", "correlation_dimension"] {
+            assert!(measured(id, truth, Rows::new(&orbit, 3)).is_ok(), "{id}");
+        }
+    }
+    let still = shrunk([1.0, 1e-7, 1.0]);
+    let refused = measured("d_h", truth, Rows::new(&still, 3)).unwrap_err();
+    assert!(matches!(refused, MeasureError::Still { channel: 1, .. }));
+}
+
 #[test]
 fn bad_input_is_refused() {
     let x = orbit("lorenz63", 300, 0);
     let truth = Rows::new(&x, 3);
     let constant = truth.row(0).repeat(300);
-    let side = |side| MeasureError::Constant { side, channel: 0 };
-    assert_eq!(
-        Spectra::new(truth)
-            .unwrap()
-            .distance(Rows::new(&constant, 3)),
-        Err(side(Side::Generated))
-    );
     for id in of_orbits(3) {
         let refused = measured(id, Rows::new(&constant, 3), truth);
-        assert_eq!(refused, Err(side(Side::Truth)), "{id}");
+        assert_eq!(refused, Err(MeasureError::Constant { channel: 0 }), "{id}");
         let mut holes = x.clone();
         holes[7] = f64::NAN;
         let refused = measured(id, Rows::new(&holes, 3), truth);

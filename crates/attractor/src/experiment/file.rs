@@ -185,7 +185,7 @@ pub(crate) fn plain(value: &DeValue<'_>) -> Option<String> {
 }
 
 /// The line of a byte, from 1.
-pub(crate) fn line(text: &str, at: usize) -> usize {
+fn line(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
 }
 

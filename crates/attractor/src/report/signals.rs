@@ -8,9 +8,9 @@
 mod curves;
 
 use attractor_core::dynamics::{Dynamics, Stretch};
-use attractor_core::linalg;
 use attractor_core::measure::Rows;
 use attractor_core::measure::valid_time::THRESHOLD;
+use attractor_core::observation::components::Components;
 use attractor_core::text::count;
 use serde_json::{Value, json};
 
@@ -220,19 +220,23 @@ fn projection(values: &[f64], n: usize) -> Value {
             1.0
         }
     };
-    let mut covariance = vec![0.0; n * n];
-    for row in rows.iter().step_by((rows.len() / 2000).max(1)) {
-        let u: Vec<f64> = (0..n).map(|i| (row[i] - moments[i].0) / sd(i)).collect();
-        (0..n * n).for_each(|e| covariance[e] += u[e / n] * u[e % n]);
-    }
-    let svd = linalg::svd(&covariance, n, n);
-    let total: f64 = svd.sigma.iter().sum();
-    let component = |k: usize| list((0..n).map(|i| svd.u[i * n + k]));
+    let thinned = rows.iter().step_by((rows.len() / 2000).max(1));
+    let scaled = |row: &[f64]| -> Vec<f64> {
+        let values = row.iter().enumerate();
+        values.map(|(i, x)| (x - moments[i].0) / sd(i)).collect()
+    };
+    let u: Vec<f64> = thinned.flat_map(scaled).collect();
+    let u = Rows::new(&u, n);
+    let Components { vectors, values } = Components::of_rows(u, 3);
+    // The mean square of a row is the sum of all λ.
+    let total =
+        u.moments().iter().map(|(_, sd)| sd * sd).sum::<f64>() * (1.0 - 1.0 / u.len() as f64);
+    let component = |k: usize| list((0..n).map(|i| vectors[i * 3 + k]));
     json!({
         "mean": list(moments.iter().map(|m| m.0)),
         "sd": list((0..n).map(sd)),
         "components": (0..3).map(component).collect::<Vec<_>>(),
-        "shares": (0..3).map(|k| rounded(svd.sigma[k] / total)).collect::<Vec<_>>(),
+        "shares": (0..3).map(|k| rounded(values[k] / total)).collect::<Vec<_>>(),
     })
 }
 

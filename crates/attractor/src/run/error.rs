@@ -26,6 +26,12 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// This process gave no sign of life for so long that another went on with the run.
+    #[error("another process has gone on with this run, which stood still here for over a minute: {}", path.display())]
+    TakenOver {
+        /// The folder.
+        path: PathBuf,
+    },
     /// There is nothing to continue.
     #[error("this run has ended, with the outcome `{outcome}`: {}", path.display())]
     Ended {
@@ -146,7 +152,10 @@ impl RunError {
                 "`attractor resume {}` continues it",
                 shell::path(path)
             )),
-            RunError::Locked { .. } => Some("wait for it, or stop it with Ctrl-C".into()),
+            RunError::Locked { .. } => Some(
+                "wait for it, or stop it with Ctrl-C; where the file system has no locks, a run that was killed is free after a minute".into(),
+            ),
+            RunError::TakenOver { .. } => Some("leave it to the other process".into()),
             RunError::Ended { .. } => Some(
                 "`attractor train --config RUN/experiment.toml --out AGAIN` trains it again".into(),
             ),

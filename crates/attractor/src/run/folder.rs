@@ -121,7 +121,7 @@ impl<'a> Folder<'a> {
             return Err(RunError::NotFolder { path });
         }
         // What a process that was killed before it wrote anything left does not count.
-        let is_left = |name: &str| name == lock::LOCK || store::is_part(name);
+        let is_left = |name: &str| lock::is_of_lock(name) || store::is_part(name);
         let files = fs::read_dir(self.path).into_iter().flatten().flatten();
         let mut names = files.map(|file| file.file_name().to_string_lossy().into_owned());
         if !names.any(|name| !is_left(&name)) {

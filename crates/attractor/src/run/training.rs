@@ -114,6 +114,12 @@ impl<'a> Training<'a> {
             kept: from,
         };
         let from = recorder.kept.state.clone();
+        // From here on it hears that it shall stop, and has something to store.
+        let _ = recorder.watch.progress(Progress {
+            what: "training",
+            done: from.update,
+            total: training.trainer.length().updates(),
+        });
         let outcome = training.trainer.train(from, &mut recorder);
         let seconds = recorder.seconds_now();
         match recorder.failure {

@@ -32,7 +32,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{LIST, Mistake, StudyError};
-use crate::experiment::{DataSource, Origin, Raw, data_keys, line, plain};
+use crate::experiment::{DataSource, Origin, Raw, data_keys, plain};
 
 /// What a study's file says, nothing of it checked but its shape.
 #[derive(Debug, Default)]
@@ -99,10 +99,14 @@ type Line<'a> = (&'a str, &'a Value<'a>, usize);
 impl StudyFile {
     /// Understands the content of a file; `path` is for messages.
     pub(super) fn parse(text: &str, path: &Path) -> Result<StudyFile, StudyError> {
-        let reader = Reader { text, path };
+        let reader = Reader {
+            text,
+            starts: line_starts(text),
+            path,
+        };
         reader.study().map_err(|(mistake, at)| StudyError::Line {
             mistake,
-            line: line(text, at),
+            line: reader.line(at),
             path: path.to_path_buf(),
         })
     }
@@ -111,10 +115,23 @@ impl StudyFile {
 /// What messages and lines refer to.
 struct Reader<'a> {
     text: &'a str,
+    /// Where lines begin, without the first: counting them for every setting of thousands of entries would take minutes.
+    starts: Vec<usize>,
     path: &'a Path,
 }
 
+/// The bytes at which lines begin, without the first.
+fn line_starts(text: &str) -> Vec<usize> {
+    let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+    ends.map(|(at, _)| at + 1).collect()
+}
+
 impl Reader<'_> {
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        1 + self.starts.partition_point(|&start| start <= at)
+    }
+
     fn study(&self) -> Result<StudyFile, At> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -171,7 +188,7 @@ impl Reader<'_> {
     fn origin(&self, at: usize) -> Origin {
         Origin::File {
             path: self.path.to_path_buf(),
-            line: line(self.text, at),
+            line: self.line(at),
         }
     }
 
@@ -186,7 +203,7 @@ impl Reader<'_> {
             grid.push(Axis {
                 name: key.to_string(),
                 texts,
-                line: line(self.text, at),
+                line: self.line(at),
             });
         }
         if grid.is_empty() {
@@ -214,7 +231,7 @@ impl Reader<'_> {
 
     fn entry(&self, table: &DeTable<'_>, at: usize) -> Result<Entry, At> {
         let mut entry = Entry {
-            line: line(self.text, at),
+            line: self.line(at),
             ..Entry::default()
         };
         for (key, value, at) in lines(table) {
@@ -377,5 +394,24 @@ fn data(table: &DeTable<'_>, at: usize) -> Result<(DataSource, Option<String>), 
         Err((Mistake::NoTrain, at))
     } else {
         Ok((source, test))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_those_that_are_counted() {
+        let text = "a = 1\n\nb = 'µ'\nlast";
+        let reader = Reader {
+            text,
+            starts: line_starts(text),
+            path: Path::new("s.toml"),
+        };
+        for at in 0..=text.len() {
+            let ends = text.bytes().take(at).filter(|&byte| byte == b'\n');
+            assert_eq!(reader.line(at), 1 + ends.count(), "{at}");
+        }
     }
 }

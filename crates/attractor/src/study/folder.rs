@@ -17,9 +17,12 @@ use serde::{Deserialize, Serialize};
 use super::Study;
 use super::error::StudyError;
 use super::packed::Packed;
-use super::scored::{Scored, unless_absent};
-use crate::run::RunError;
+use super::scored::{SCORES, Scored, unless_absent};
+use crate::run::{Folder, RunError};
 use crate::{Error, store};
+
+/// Floors and chance levels of the study's data.
+pub(crate) const LEVELS: &str = ".levels";
 
 pub(super) const RECORD: &str = "study.json";
 
@@ -53,9 +56,10 @@ impl Record {
         }
         let files = unless_absent(fs::read_dir(folder), folder)?;
         for file in files.into_iter().flatten().flatten() {
-            // What begins with a dot is being written.
-            let counts = !file.file_name().to_string_lossy().starts_with('.');
-            if counts && !is_cell(&file.path())? {
+            let name = file.file_name();
+            let name = name.to_string_lossy();
+            let is_own = name == LEVELS || store::is_part(&name);
+            if !is_own && !is_cell(&file.path())? {
                 return Err(StudyError::OtherContent { path: path() });
             }
         }
@@ -209,7 +213,16 @@ struct Data {
 /// Whether a folder holds nothing but folders of runs, and so is one of a study's cells.
 fn is_cell(folder: &Path) -> Result<bool, StudyError> {
     let runs = folders(folder)?;
-    Ok(!runs.is_empty() && runs.iter().all(|run| run.starts_with(RUN)))
+    Ok(!runs.is_empty() && runs.iter().all(|run| is_run(&folder.join(run), run)))
+}
+
+/// Whether a folder has the name of a run, and holds one, or nothing yet.
+fn is_run(folder: &Path, name: &str) -> bool {
+    let seed = name.strip_prefix(RUN).unwrap_or_default();
+    let is_named = !seed.is_empty() && seed.bytes().all(|byte| byte.is_ascii_digit());
+    let run = Folder::new(folder);
+    let is_ours = run.holds_run() || folder.join(SCORES).exists();
+    is_named && (is_ours || run.refuse_occupied().is_ok())
 }
 
 /// What the names of runs' folders begin with.

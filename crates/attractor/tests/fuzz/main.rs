@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use attractor::experiment::{Experiment, ExperimentFile};
 use attractor::format::{self, ReadOptions};
 use attractor::model_file::Reconstruction;
+use attractor::study::{self, Study};
 use mutate::Dice;
 use tempfile::TempDir;
 
@@ -78,6 +79,25 @@ fn read_experiment(path: &Path, bytes: &[u8], _: &ReadOptions) {
     }
 }
 
+/// Reads a study, whose data are there.
+fn read_study(path: &Path, bytes: &[u8], _: &ReadOptions) {
+    fs::write(path.with_file_name("a.csv"), "x\n1\n2\n").unwrap();
+    fs::write(path, bytes).unwrap();
+    let _ = Study::read(path, None);
+}
+
+/// Reads a packed study, and unpacks it.
+fn read_packed(path: &Path, bytes: &[u8], _: &ReadOptions) {
+    fs::write(path, bytes).unwrap();
+    let _ = study::index(path);
+    let folder = path.with_extension("unpacked");
+    let _ = study::unpack(path, &folder);
+    // Nothing may be written beside it, whatever the file says.
+    let _ = fs::remove_dir_all(&folder);
+    let left = fs::read_dir(path.parent().unwrap()).unwrap().count();
+    assert!(left <= 1, "{left} files where there was one");
+}
+
 fn targets() -> Vec<Target> {
     let target = |name, parse, seeds| Target { name, parse, seeds };
     let mut targets = vec![
@@ -91,6 +111,8 @@ fn targets() -> Vec<Target> {
         target("mat", read, seeds::mat()),
         target("safetensors", read_model, seeds::model()),
         target("toml", read_experiment, seeds::experiment()),
+        target("study.toml", read_study, seeds::study()),
+        target("jsonl", read_packed, seeds::packed()),
     ];
     if cfg!(feature = "hdf5") {
         targets.push(target("h5", read, seeds::kept("h5")));

@@ -162,3 +162,20 @@ pub(crate) fn model() -> Vec<Vec<u8>> {
 pub(crate) fn experiment() -> Vec<Vec<u8>> {
     vec![b"model = 'plrnn'\nalpha = 0.15\nwindow = 0x20\nprepare = ['smooth hann:15', 'cut row:1:9', 'band-pass 1:4']\n[data]\npath = 'a.csv'\nstate = ['x', 2]\nfrom = 1.5\n".to_vec()]
 }
+
+pub(crate) fn study() -> Vec<Vec<u8>> {
+    let whole = "name = 'a'\nseeds = [1, 7]\npreset = 'paper'\n[data]\ntrain = 'a.csv'\ntest = 'a.csv'\nfrom = 1\n[settings]\nhidden = 0x20\n\
+        [grid]\nalpha = [0.1, 0.2]\n[[list]]\nname = 'µ 1'\nwindow = 5\n[[list]]\npaper = 'gtf'\nepochs = 2\n\
+        [evaluation]\nstarts = 2\nsystem = 'lorenz63'\n[evaluation.set]\nrho = 28\n";
+    let short =
+        "seeds = 3\ndata = { train = 'a.csv' }\nlist = [{ alpha = 1e-3 }, { alpha = 0.5 }]\n";
+    vec![whole.into(), short.into()]
+}
+
+/// The first lines of a study of this repository.
+pub(crate) fn packed() -> Vec<Vec<u8>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/ecg.jsonl");
+    let text = fs::read_to_string(file).unwrap();
+    let lines: Vec<&str> = text.lines().take(3).collect();
+    vec![lines.join("\n").into_bytes()]
+}

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::inspect::{Inspection, Options, Severity, inspect, inspect_against};
+use attractor::inspect::{Inspection, Options, Severity, inspect_followed};
 use attractor::inspection::InspectionDocument;
 use clap::{Args, ValueEnum};
 
+use crate::follow::Shown;
 use crate::reading::Reading;
 
 /// Exit code when a finding is a problem, so that a script stops before it trains.
@@ -67,10 +68,14 @@ impl Inspect {
             window: self.window,
         };
         let series = self.reading.read(&self.file)?;
-        Ok(match &self.against {
-            None => inspect(&series, options),
-            Some(path) => inspect_against(&series, &self.reading.read(path)?, options),
-        })
+        let second = self.against.as_ref().map(|path| self.reading.read(path));
+        let second = second.transpose()?;
+        Ok(inspect_followed(
+            &series,
+            second.as_ref(),
+            options,
+            &mut Shown::new(),
+        )?)
     }
 
     fn print(&self, inspection: &Inspection, out: &mut dyn Write) -> Result<(), Error> {

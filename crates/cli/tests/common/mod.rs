@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -119,4 +119,18 @@ pub(crate) fn interrupt_writing(folder: &Path, arguments: &str) {
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().signal(), Some(2));
     assert_eq!(names(), before);
+}
+
+/// Everything under a folder that is being written.
+pub(crate) fn parts(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(parts(&path));
+        } else if path.extension().is_some_and(|end| end == "part") {
+            found.push(path);
+        }
+    }
+    found
 }

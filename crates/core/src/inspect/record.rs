@@ -1,10 +1,11 @@
-//! A recording measured once for all checks: per channel the values in order of time and of size, mean x̄, sample
+//! A recording measured once for all checks: per channel the values in order of time, mean x̄, sample
 //! standard deviation s = √(Σ(x − x̄)²/(n − 1)), extremes, missing values, autocorrelation time and dominant period.
 
 use std::ops::Range;
 
 use super::spectrum::{Correlator, Period};
 use super::{Options, Seen, Severity, Subject};
+use crate::progress::{Follow, Stopped, tell};
 use crate::series::{Series, binade, mean_and_sd};
 
 /// What the table of channels shows.
@@ -59,31 +60,46 @@ pub struct Record<'a> {
     pub trajectories: Vec<TrajectorySummary>,
     /// Per channel all values, trajectory after trajectory; NaN is missing.
     pub columns: Vec<Vec<f64>>,
-    /// Per channel the values that are not missing, ascending.
-    pub sorted: Vec<Vec<f64>>,
     /// Row ranges without a gap inside, as positions in the columns.
     pub segments: Vec<Range<usize>>,
 }
 
 impl<'a> Record<'a> {
-    /// Measures a recording.
-    pub fn new(series: &'a Series, options: Options) -> Record<'a> {
+    /// Measures a recording, channel by channel: beside the recording and its columns, nothing as large as they are is kept.
+    pub fn new(
+        series: &'a Series,
+        options: Options,
+        follow: &mut dyn Follow,
+    ) -> Result<Record<'a>, Stopped> {
         let columns = columns(series);
-        let sorted: Vec<Vec<f64>> = columns.iter().map(|c| sorted(c)).collect();
         let segments = segments(series);
         let mut correlator = Correlator::new(&segments);
-        let channels = (0..series.dim_obs())
-            .map(|c| summarise(series, c, &columns[c], &sorted[c], &mut correlator))
-            .collect();
-        Record {
+        let mut channels = Vec::with_capacity(columns.len());
+        for (c, column) in columns.iter().enumerate() {
+            tell(follow, "measuring channels", c as u64, columns.len() as u64)?;
+            channels.push(summarise(series, c, column, &mut correlator));
+        }
+        Ok(Record {
             series,
             options,
             channels,
             trajectories: trajectories(series),
             columns,
-            sorted,
             segments,
-        }
+        })
+    }
+
+    /// The values of a channel that are not missing, ascending.
+    pub(super) fn sorted(&self, channel: usize) -> Vec<f64> {
+        let column = self.columns[channel].iter().copied();
+        let mut present: Vec<f64> = column.filter(|v| !v.is_nan()).collect();
+        present.sort_unstable_by(f64::total_cmp);
+        present
+    }
+
+    /// How many values of a channel are not missing.
+    pub(super) fn present(&self, channel: usize) -> usize {
+        self.columns[channel].len() - self.channels[channel].missing
     }
 
     /// The channel's name.
@@ -108,8 +124,7 @@ impl<'a> Record<'a> {
 
     /// True if the channel has at least two different values.
     pub fn varies(&self, channel: usize) -> bool {
-        let sorted = &self.sorted[channel];
-        sorted.first() < sorted.last()
+        self.channels[channel].min < self.channels[channel].max
     }
 
     /// The channels that vary.
@@ -203,12 +218,6 @@ fn columns(series: &Series) -> Vec<Vec<f64>> {
     columns
 }
 
-fn sorted(column: &[f64]) -> Vec<f64> {
-    let mut present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-    present.sort_unstable_by(f64::total_cmp);
-    present
-}
-
 fn segments(series: &Series) -> Vec<Range<usize>> {
     let mut segments = Vec::new();
     let mut first = 0;
@@ -240,18 +249,18 @@ fn summarise(
     series: &Series,
     channel: usize,
     column: &[f64],
-    sorted: &[f64],
     correlator: &mut Correlator,
 ) -> ChannelSummary {
-    let (mean, sd) = if sorted.is_empty() {
+    let missing = column.iter().filter(|v| v.is_nan()).count();
+    let (mean, sd) = if missing == column.len() {
         (f64::NAN, f64::NAN)
     } else {
         mean_and_sd(column.iter().copied())
     };
-    let (min, max) = (
-        sorted.first().copied().unwrap_or(f64::NAN),
-        sorted.last().copied().unwrap_or(f64::NAN),
-    );
+    // By the total order −0 is less than 0, as in a sorted column; NaN is missing.
+    let present = || column.iter().copied().filter(|v| !v.is_nan());
+    let min = present().min_by(f64::total_cmp).unwrap_or(f64::NAN);
+    let max = present().max_by(f64::total_cmp).unwrap_or(f64::NAN);
     let memory = (min < max).then(|| correlator.correlate(column, (mean, sd)));
     let described = &series.channels()[channel];
     ChannelSummary {
@@ -261,7 +270,7 @@ fn summarise(
         sd,
         min,
         max,
-        missing: column.len() - sorted.len(),
+        missing,
         autocorrelation_time: memory.as_ref().and_then(|m| m.time()),
         period: memory.as_ref().and_then(|m| correlator.period(m)),
     }

@@ -86,11 +86,11 @@ impl Correlator {
             .map(|&v| if v.is_nan() { 0.0 } else { (v - mean) / unit })
             .collect();
         let sums = self.lagged_sums(&centred);
-        let mask: Vec<f64> = column.iter().map(|v| f64::from(!v.is_nan())).collect();
-        let complete = mask.iter().all(|&m| m == 1.0);
-        let pairs = if complete {
+        drop(centred);
+        let pairs = if column.iter().all(|v| !v.is_nan()) {
             self.complete_pairs.clone()
         } else {
+            let mask: Vec<f64> = column.iter().map(|v| f64::from(!v.is_nan())).collect();
             // Counts are whole numbers; the transform returns them within rounding.
             self.lagged_sums(&mask)
                 .into_iter()

@@ -10,7 +10,7 @@
 
 use super::surrogate::Surrogate;
 use super::{
-    Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, Side, spread,
+    Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, Side, point, spread,
     squared_distance,
 };
 use crate::catalogue::{Entry, Kind};
@@ -24,7 +24,8 @@ pub static INFO: MeasureInfo = MeasureInfo {
         details: "|D₂(orbit) − D₂(truth)| with C(r) ~ r^D₂ the share of pairs nearer than r (Grassberger and Procaccia),\n\
                   by least squares of ln C over ln r where 1e-4 ≤ C ≤ 1e-2, over 5000 rows, without pairs nearer in\n\
                   time than a hundredth of the record\n\
-                  A point has dimension 0, a cycle 1, Lorenz-63 2.05; noise of N channels tends to N.",
+                  A cycle has dimension 1, Lorenz-63 2.05; noise of N channels tends to N. An orbit that has shrunk to a\n\
+                  point (no channel varies by 1e-3 of the truth's spread) has none.",
         settings: &[],
         references: &["grassberger1983", "theiler1986"],
     },
@@ -78,6 +79,7 @@ impl Dimension {
 
     /// D₂ of another series, in the units of the truth.
     pub fn of(&self, generated: Rows<'_>) -> Result<f64, MeasureError> {
+        point::refuse_point(&point::shares(generated, &self.moments))?;
         dimension(generated, &self.moments).ok_or(MeasureError::NoScaling {
             side: Side::Generated,
         })

@@ -9,7 +9,7 @@
 
 use super::surrogate::Surrogate;
 use super::{
-    Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, Side, spectrum, spread,
+    Against, Better, Estimate, Judges, MeasureError, MeasureInfo, Rows, point, spectrum, spread,
 };
 use crate::catalogue::{Entry, Kind};
 
@@ -21,7 +21,8 @@ pub static INFO: MeasureInfo = MeasureInfo {
         summary: "Hellinger distance of power spectra: how differently truth and orbit run in time",
         details: "D_H = 1/N Σ_i ‖√f_i − √g_i‖₂ / √2, with f and g the power spectra of channel i, standardised,\n\
                   smoothed by a Gaussian of σ = 20 frequencies and normalised to sum 1; from 0 to 1\n\
-                  Both series have the same length. Blind to all but the spectrum: phase-randomised data score 0.",
+                  Both series have the same length. An orbit that has shrunk to a point (no channel varies by 1e-3 of\n\
+                  the truth's spread) has none. Blind to all but the spectrum: phase-randomised data score 0.",
         settings: &[],
         references: &["hess2023", "brenner2022"],
     },
@@ -30,15 +31,11 @@ pub static INFO: MeasureInfo = MeasureInfo {
     blind_to: &[Surrogate::PhaseRandomised],
 };
 
-/// A channel that varies by less than this part of the truth's spread is constant: what is left is rounding, in f32 as
-/// well.
-const STILL: f64 = 1e-6;
-
 /// The spectra of a truth.
 #[derive(Debug, Clone)]
 pub struct Spectra {
     roots: Vec<Vec<f64>>,
-    sd: Vec<f64>,
+    moments: Vec<(f64, f64)>,
     len: usize,
 }
 
@@ -48,7 +45,7 @@ impl Spectra {
         let moments = spread(truth)?;
         Ok(Spectra {
             roots: roots(truth),
-            sd: moments.into_iter().map(|(_, sd)| sd).collect(),
+            moments,
             len: truth.len(),
         })
     }
@@ -61,21 +58,16 @@ impl Spectra {
                 generated: generated.len(),
             });
         }
-        let moments = generated.moments();
-        let still = |&i: &usize| moments[i].1 <= STILL * self.sd[i];
-        if let Some(channel) = (0..self.sd.len()).find(still) {
-            return Err(MeasureError::Constant {
-                side: Side::Generated,
-                channel,
-            });
-        }
+        let shares = point::shares(generated, &self.moments);
+        point::refuse_point(&shares)?;
+        point::refuse_still(&shares)?;
         let of_generated = roots(generated);
         let distances = self
             .roots
             .iter()
             .zip(&of_generated)
             .map(|(f, g)| hellinger(f, g));
-        Ok(distances.sum::<f64>() / self.sd.len() as f64)
+        Ok(distances.sum::<f64>() / self.moments.len() as f64)
     }
 }
 

@@ -14,6 +14,7 @@ use std::f64::consts::TAU;
 use super::Rows;
 use crate::fft::{Complex64, RealFft};
 use crate::linalg;
+use crate::observation::components::LARGEST_DENSE;
 use crate::rng::{Rng, Stream};
 
 /// A kind of surrogate.
@@ -97,8 +98,34 @@ fn shuffled(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
     order.iter().flat_map(|&t| data.row(t)).copied().collect()
 }
 
-/// mean + U √Σ ξ with the covariance U Σ Uᵀ.
 fn white_noise(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
+    if data.dim() <= LARGEST_DENSE {
+        coloured(data, rng)
+    } else {
+        mixed(data, rng)
+    }
+}
+
+/// Rows that are mixed into one of the noise: it is normal to within 1/64 of the rows' own excess of fourth moments.
+const MIXED: usize = 64;
+
+/// mean + 1/√r Σ_{j ≤ r} ξ_j (x_{t_j} − mean) with random rows t_j: of the covariance of the data, without decomposing it, which costs N³.
+fn mixed(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
+    let mean = data.means();
+    let scale = 1.0 / (MIXED as f64).sqrt();
+    let mut made = mean.repeat(data.len());
+    for to in made.chunks_exact_mut(data.dim()) {
+        for _ in 0..MIXED {
+            let (row, xi) = (data.row(rng.index(data.len())), scale * rng.normal());
+            let values = to.iter_mut().zip(row.iter().zip(&mean));
+            values.for_each(|(to, (x, mean))| *to += xi * (x - mean));
+        }
+    }
+    made
+}
+
+/// mean + U √Σ ξ with the covariance U Σ Uᵀ.
+fn coloured(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
     let n = data.dim();
     let mean = data.means();
     let linalg::Svd { u, sigma, .. } = linalg::svd(&data.covariance(&mean), n, n);
@@ -111,4 +138,32 @@ fn white_noise(data: Rows<'_>, rng: &mut Rng) -> Vec<f64> {
         made.extend(x.iter().zip(&mean).map(|(x, mean)| x + mean));
     }
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sources, seen in five channels: both ways of making noise have their covariance, to within a few times √(2/T) of it.
+    #[test]
+    fn both_kinds_of_white_noise_have_the_covariance_of_the_data() {
+        let (n, len) = (5, 20_000);
+        let mut draws = Rng::new(1, Stream::Noise);
+        let mut row = |_| {
+            let (a, b) = (draws.normal(), draws.normal());
+            [a, b, a + b, a - 2.0 * b, 3.0]
+        };
+        let x: Vec<f64> = (0..len).flat_map(&mut row).collect();
+        let data = Rows::new(&x, n);
+        let expected = data.covariance(&data.means());
+        for make in [mixed, coloured] {
+            let made = make(data, &mut Rng::new(2, Stream::Surrogates));
+            let made = Rows::new(&made, n);
+            let found = made.covariance(&made.means());
+            for (found, expected) in found.iter().zip(&expected) {
+                // Variances are 5 at most, their error √(2/T)·5 = 0.05; four of these.
+                assert!((found - expected).abs() < 0.2, "{found} {expected}");
+            }
+        }
+    }
 }

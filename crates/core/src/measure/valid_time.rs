@@ -5,7 +5,8 @@
 //! ```
 //!
 //! with σ the standard deviation of the truth; the mean over starts that are evenly spaced over the truth (Vlachas et al.
-//! 2020). Times the largest Lyapunov exponent it is in Lyapunov times. A forecast that is still valid at the
+//! 2020), with its standard error: starts that are nearer to one another than a forecast is long fail at the same row, and do not count as
+//! many. Times the largest Lyapunov exponent it is in Lyapunov times. A forecast that is still valid at the
 //! horizon counts as long as the horizon, and how many do is told.
 
 use super::{
@@ -22,7 +23,7 @@ pub static INFO: MeasureInfo = MeasureInfo {
         id: "vpt",
         summary: "valid prediction time: steps until a forecast is off by half a standard deviation",
         details: "VPT = the number of steps for which e ≤ threshold, e² = ⟨(x̂ − x)²/σ²⟩ over channels; the mean over\n\
-                  100 starts, with its standard error. Forecasts end after 5000 steps or half of the data; how many\n\
+                  100 starts, with its standard error (starts that fail together count as one). Forecasts end after 5000 steps or half of the data; how many\n\
                   were still valid then is reported. Lyapunov times need the largest exponent.",
         settings: &[THRESHOLD],
         references: &["vlachas2020"],
@@ -157,7 +158,7 @@ impl<'a> ValidForecasts<'a> {
 
     fn gather(&self, valid: Vec<usize>) -> ValidTime {
         let mut values: Vec<f64> = valid.iter().map(|&v| v as f64).collect();
-        let steps = Estimate::mean_of(&values);
+        let steps = Estimate::mean_in_time(&values);
         ValidTime {
             steps,
             median: super::summary::median(&mut values),

@@ -5,12 +5,12 @@ use crate::text::{count, figure};
 
 pub(in super::super) fn constant(record: &Record) -> Vec<Seen> {
     let flat: Vec<usize> = (0..record.channels.len())
-        .filter(|&c| !record.varies(c) && !record.sorted[c].is_empty())
+        .filter(|&c| !record.varies(c) && record.present(c) > 0)
         .collect();
     let Some(&first) = flat.first() else {
         return Vec::new();
     };
-    let value = figure(record.sorted[first][0]);
+    let value = figure(record.channels[first].min);
     let what = match flat.len() {
         1 => format!("never changes: every value is {value}"),
         n => format!(

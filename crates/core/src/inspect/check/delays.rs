@@ -78,16 +78,22 @@ fn probes(record: &Record, start: usize) -> HashMap<u64, Vec<usize>> {
     for (c, column) in record.columns.iter().enumerate() {
         let probe = &column[start..start + PROBE];
         let moves = probe.windows(2).all(|w| w[0] != w[1]) && probe.iter().all(|v| !v.is_nan());
-        if moves && is_rich(&record.sorted[c]) {
+        if moves && is_rich(column) {
             probes.entry(probe[0].to_bits()).or_default().push(c);
         }
     }
     probes
 }
 
-fn is_rich(sorted: &[f64]) -> bool {
-    let changes = sorted.windows(2).filter(|w| w[0] != w[1]);
-    changes.take(LEAST_DISTINCT - 1).count() == LEAST_DISTINCT - 1
+/// Whether enough values differ.
+fn is_rich(column: &[f64]) -> bool {
+    let mut known: Vec<f64> = Vec::with_capacity(LEAST_DISTINCT);
+    column.iter().filter(|v| !v.is_nan()).any(|&v| {
+        if !known.contains(&v) {
+            known.push(v);
+        }
+        known.len() == LEAST_DISTINCT
+    })
 }
 
 /// The channels that channel `from` holds moved.

@@ -14,10 +14,10 @@ const APART: f64 = 1e-4;
 pub(in super::super) fn duplicates(record: &Record) -> Vec<Seen> {
     let channels: Vec<usize> = record
         .varying()
-        .filter(|&c| record.sorted[c].len() > 2)
+        .filter(|&c| record.present(c) > 2)
         .collect();
-    let columns: Vec<Vec<f64>> = channels.iter().map(|&c| standardised(record, c)).collect();
-    let projected = projections(&columns, record.len());
+    let projected = projections(record, &channels);
+    let correlation = |i: usize, j: usize| correlation(record, channels[i], channels[j]);
     let mut taken = vec![false; channels.len()];
     let mut seen = Vec::new();
     for i in 0..channels.len() {
@@ -26,16 +26,12 @@ pub(in super::super) fn duplicates(record: &Record) -> Vec<Seen> {
         }
         let same: Vec<usize> = (i + 1..channels.len())
             .filter(|&j| !taken[j] && near(projected[i], projected[j]))
-            .filter(|&j| 1.0 - correlation(&columns[i], &columns[j]).abs() < APART)
+            .filter(|&j| 1.0 - correlation(i, j).abs() < APART)
             .collect();
         same.iter().for_each(|&j| taken[j] = true);
         if !same.is_empty() {
             let group: Vec<usize> = [i].iter().chain(&same).map(|&k| channels[k]).collect();
-            seen.push(group_seen(
-                record,
-                &group,
-                correlation(&columns[i], &columns[same[0]]),
-            ));
+            seen.push(group_seen(record, &group, correlation(i, same[0])));
         }
     }
     seen
@@ -75,34 +71,39 @@ fn same_value(a: f64, b: f64) -> bool {
 }
 
 /// (x − x̄)/(s √(n − 1)), so that products sum to the correlation; 0 where missing.
-fn standardised(record: &Record, channel: usize) -> Vec<f64> {
+fn standardised<'a>(record: &'a Record, channel: usize) -> impl Iterator<Item = f64> + 'a {
     let summary = &record.channels[channel];
-    let norm = summary.sd * ((record.sorted[channel].len() - 1) as f64).sqrt();
-    record.columns[channel]
-        .iter()
-        .map(|&v| {
-            if v.is_nan() {
-                0.0
-            } else {
-                (v - summary.mean) / norm
-            }
-        })
-        .collect()
+    let norm = summary.sd * ((record.present(channel) - 1) as f64).sqrt();
+    record.columns[channel].iter().map(move |&v| {
+        if v.is_nan() {
+            0.0
+        } else {
+            (v - summary.mean) / norm
+        }
+    })
 }
 
-/// Two projections of every column on fixed random directions with unit variance an entry.
-fn projections(columns: &[Vec<f64>], len: usize) -> Vec<[f64; 2]> {
+/// Rows that are projected at a time: directions of all would take as much room as two channels.
+const BLOCK: usize = 4096;
+
+/// Two projections of every channel on fixed random directions with unit variance an entry.
+fn projections(record: &Record, channels: &[usize]) -> Vec<[f64; 2]> {
     let mut rng = Rng::new(0, Stream::MonteCarlo);
     let side = 3f64.sqrt();
-    let directions: Vec<[f64; 2]> = (0..len)
-        .map(|_| [rng.between(-side, side), rng.between(-side, side)])
-        .collect();
-    let project = |u: &Vec<f64>| {
-        u.iter()
-            .zip(&directions)
-            .fold([0.0; 2], |[a, b], (u, v)| [a + u * v[0], b + u * v[1]])
-    };
-    columns.iter().map(project).collect()
+    let mut columns: Vec<_> = channels.iter().map(|&c| standardised(record, c)).collect();
+    let mut projected = vec![[0.0; 2]; channels.len()];
+    for start in (0..record.len()).step_by(BLOCK) {
+        let rows = BLOCK.min(record.len() - start);
+        let directions: Vec<[f64; 2]> = (0..rows)
+            .map(|_| [rng.between(-side, side), rng.between(-side, side)])
+            .collect();
+        for (sums, column) in projected.iter_mut().zip(&mut columns) {
+            for (v, u) in directions.iter().zip(column) {
+                *sums = [sums[0] + u * v[0], sums[1] + u * v[1]];
+            }
+        }
+    }
+    projected
 }
 
 /// True if one is within five standard deviations of plus or minus the other.
@@ -113,6 +114,7 @@ fn near(a: [f64; 2], b: [f64; 2]) -> bool {
         .any(|sign| (0..2).all(|k| (a[k] - sign * b[k]).abs() < reach))
 }
 
-fn correlation(u: &[f64], v: &[f64]) -> f64 {
-    u.iter().zip(v).map(|(a, b)| a * b).sum()
+fn correlation(record: &Record, i: usize, j: usize) -> f64 {
+    let pairs = standardised(record, i).zip(standardised(record, j));
+    pairs.map(|(a, b)| a * b).sum()
 }

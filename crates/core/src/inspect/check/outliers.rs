@@ -20,7 +20,7 @@ struct Outliers {
 pub(in super::super) fn outliers(record: &Record) -> Vec<Seen> {
     let found: Vec<(usize, Outliers)> = record
         .varying()
-        .filter_map(|c| far_extremes(&record.sorted[c]).map(|o| (c, o)))
+        .filter_map(|c| far_extremes(&record.sorted(c)).map(|o| (c, o)))
         .collect();
     let Some((worst, most)) = found
         .iter()

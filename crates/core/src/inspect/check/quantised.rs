@@ -62,7 +62,7 @@ fn seen(record: &Record, severity: Severity, grids: &[Grid]) -> Option<Seen> {
     let what = format!(
         "{step}: {} distinct in {}{of}",
         worst.distinct,
-        count(record.sorted[worst.channel].len(), "row")
+        count(record.present(worst.channel), "row")
     );
     let remedy = match severity {
         Severity::Note => {
@@ -77,10 +77,10 @@ fn seen(record: &Record, severity: Severity, grids: &[Grid]) -> Option<Seen> {
 
 /// The grid of a channel, if it is coarse or makes ties.
 fn grid(record: &Record, channel: usize) -> Option<Grid> {
-    let sorted = &record.sorted[channel];
-    let mut distinct = sorted.clone();
+    let present = record.present(channel);
+    let mut distinct = record.sorted(channel);
     distinct.dedup();
-    let ties = 2 * distinct.len() < sorted.len();
+    let ties = 2 * distinct.len() < present;
     let grid = Grid {
         channel,
         distinct: distinct.len(),
@@ -92,7 +92,7 @@ fn grid(record: &Record, channel: usize) -> Option<Grid> {
     };
     let few = grid.distinct < LEAST_DISTINCT;
     let on_grid = grid.step.is_some() && (ties || grid.fineness(record) < COARSE);
-    (sorted.len() >= LEAST_ROWS && (few || on_grid)).then_some(grid)
+    (present >= LEAST_ROWS && (few || on_grid)).then_some(grid)
 }
 
 /// The greatest step of which all differences are multiples.
