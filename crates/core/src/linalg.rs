@@ -2,9 +2,12 @@
 
 pub mod complex;
 pub mod function;
+pub mod gram;
+pub mod least_squares;
+pub mod sparse;
 
 use complex::Complex;
-use faer::MatRef;
+use faer::{MatRef, Side};
 
 use crate::simd::{Isa, Simd, Task, dispatch_widest};
 
@@ -74,6 +77,17 @@ pub fn eigenvalues(a: &[f64], n: usize) -> Option<Vec<Complex>> {
             .then(b.im.total_cmp(&a.im))
     });
     Some(values)
+}
+
+/// The eigenvalues of a symmetric n × n matrix, ascending, and its eigenvectors in the columns of an n × n matrix.
+///
+/// # Panics
+/// If an entry is not finite.
+pub fn symmetric_eigen(a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+    let found = view(a, n, n).self_adjoint_eigen(Side::Lower);
+    let found = found.expect("a finite symmetric matrix has eigenvalues");
+    let values = found.S().column_vector().iter().copied().collect();
+    (values, row_major(found.U()))
 }
 
 /// Replaces a square matrix by its triangles L and U, with rows exchanged for the largest pivot, and each of the

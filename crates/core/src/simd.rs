@@ -36,7 +36,7 @@ pub(crate) use spectral::SpectralNorm;
 pub(crate) use transpose::{SQUARE, transpose, transposed};
 
 pub(crate) use fearless_simd::prelude::{Bytes, SimdBase, SimdFloat, SimdMask};
-pub(crate) use fearless_simd::{Select, Simd, f32x8, f64x8, u64x8};
+pub(crate) use fearless_simd::{Select, Simd, f32x8, f64x4, f64x8, u64x8};
 
 use fearless_simd::Level;
 
