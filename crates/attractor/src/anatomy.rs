@@ -207,6 +207,9 @@ fn mean_input(inputs: &[f64], k: usize) -> Vec<f64> {
 /// Rows of the orbit that are kept; exponents are those of all its steps.
 const KEPT: usize = 1_000_000;
 
+/// Numbers of the orbit that are kept, for systems of many variables.
+const KEPT_NUMBERS: usize = 1 << 25;
+
 /// Steps from one look at whether to go on to the next.
 const STRETCH: usize = 4096;
 
@@ -220,9 +223,9 @@ fn free_orbit(
 ) -> Result<(Vec<f64>, Option<usize>), Stopped> {
     let (m, k) = (z.len(), dynamics.sizes().inputs);
     let rows = (inputs.len() / k.max(1)).max(1);
-    let (transient, steps) = (steps / 10, steps.min(KEPT));
+    let (transient, steps) = (steps / 10, steps.min(KEPT).min(KEPT_NUMBERS / m));
     let mut tangent = dynamics.tangent();
-    let mut jac = vec![0.0; m * m];
+    let mut jac = Vec::new();
     let mut z = z.to_vec();
     let mut orbit = Vec::with_capacity(steps * m);
     for step in 0..transient + steps {
@@ -236,7 +239,7 @@ fn free_orbit(
             orbit.extend_from_slice(&z);
         }
         let s = &inputs[step % rows * k..][..k];
-        tangent.advance(&mut z, s, &mut jac);
+        tangent.carry(&mut z, s, &[], &mut [], &mut jac);
         if z.iter().any(|&z| leaves_f32(z)) {
             // In its transient an orbit that ends is all there is.
             return Ok((orbit, Some(step + 1)));

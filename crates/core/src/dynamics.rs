@@ -282,6 +282,27 @@ pub trait Forecasts {
 pub trait Tangent {
     /// Writes J at (z, s), then z ← G(z, s).
     fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]);
+
+    /// carried = J w at (z, s) for each of some vectors w of M numbers, then z ← G(z, s). A large system does this without its
+    /// Jacobian; `jac` is room for those that cannot.
+    fn carry(
+        &mut self,
+        z: &mut [f64],
+        s: &[f64],
+        w: &[f64],
+        carried: &mut [f64],
+        jac: &mut Vec<f64>,
+    ) {
+        let m = z.len();
+        jac.resize(m * m, 0.0);
+        self.advance(z, s, jac);
+        let vectors = w.chunks_exact(m).zip(carried.chunks_exact_mut(m));
+        for (w, carried) in vectors {
+            for (row, carried) in jac.chunks_exact(m).zip(carried) {
+                *carried = row.iter().zip(w).map(|(j, w)| j * w).sum();
+            }
+        }
+    }
 }
 
 /// Whether a state leaves what single precision holds: it has diverged, even where nothing shows it.
@@ -317,7 +338,7 @@ pub fn step_by_step<D: Dynamics + ?Sized>(
 }
 
 /// Goes along a recording once, and knows the state at each row.
-struct Follower<'a, D: ?Sized> {
+pub(crate) struct Follower<'a, D: ?Sized> {
     dynamics: &'a D,
     data: Stretch<'a>,
     z: Vec<f64>,
@@ -326,7 +347,8 @@ struct Follower<'a, D: ?Sized> {
 }
 
 impl<'a, D: Dynamics + ?Sized> Follower<'a, D> {
-    fn new(dynamics: &'a D, data: Stretch<'a>) -> Follower<'a, D> {
+    /// Before the first row.
+    pub(crate) fn new(dynamics: &'a D, data: Stretch<'a>) -> Follower<'a, D> {
         Follower {
             z: vec![0.0; dynamics.sizes().state],
             dynamics,
@@ -336,7 +358,7 @@ impl<'a, D: Dynamics + ?Sized> Follower<'a, D> {
     }
 
     /// The state after row t, which is not before the last one asked for.
-    fn state_at(&mut self, t: usize) -> &[f64] {
+    pub(crate) fn state_at(&mut self, t: usize) -> &[f64] {
         assert!(t + 1 >= self.taken, "rows are followed in ascending order");
         let first = match self.dynamics.memory() {
             Memory::Rows(_) => t,

@@ -44,6 +44,7 @@ pub mod settings;
 pub mod simd;
 pub mod spread;
 pub mod system;
+mod tanh;
 pub mod text;
 pub mod theta;
 pub mod train;

@@ -3,9 +3,11 @@
 pub mod complex;
 pub mod function;
 pub mod gram;
+pub mod least_squares;
 pub mod positive;
+pub mod sparse;
 
-pub use attractor_numerics::dense::{Svd, eigenvalues, singular_values, svd};
+pub use attractor_numerics::dense::{Svd, eigenvalues, singular_values, svd, symmetric_eigen};
 
 use crate::simd::{Isa, Simd, Task, dispatch_widest};
 

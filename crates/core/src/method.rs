@@ -10,6 +10,10 @@
 //! loaded. `train`, `resume`, `sweep`, model files, `evaluate`, `table`, `report` and the laws follow from the list. A program can
 //! [`register`] methods of its own before it uses them.
 
+pub mod linear;
+pub mod nvar;
+mod recording;
+pub mod reservoir;
 pub mod sindy;
 pub mod teacher_forced;
 mod trained;
@@ -26,6 +30,7 @@ use crate::progress::{Follow, Stopped};
 use crate::series::Series;
 use crate::settings::{Dependence, Settings, nearest};
 use crate::simd::Isa;
+use crate::text::grouped;
 use crate::theta::Shape;
 use crate::train::{Outcome, State, Watch};
 use crate::windows::WindowsError;
@@ -154,6 +159,22 @@ pub enum FitError {
         /// How much it is.
         gib: u64,
     },
+    /// A channel does not vary.
+    #[error("channel `{channel}` is constant")]
+    Constant {
+        /// Its name.
+        channel: String,
+    },
+    /// No stretch of rows without a gap or a missing value is long enough.
+    #[error("{} rows in a row are needed, the longest stretch without gaps has {}", grouped(*needed), grouped(*longest))]
+    Short {
+        /// Rows of the longest stretch.
+        longest: usize,
+        /// Rows that are needed.
+        needed: usize,
+        /// The setting that so many rows are needed for, if it can be less.
+        because: Option<&'static str>,
+    },
     /// Something of the method's own.
     #[error("{message}")]
     Own {
@@ -185,6 +206,14 @@ impl FitError {
             FitError::Memory { .. } => {
                 Some("use a smaller `--batch`, `--window`, `--hidden` or `--latent`".into())
             }
+            FitError::Constant { .. } => {
+                Some("leave it out: name the channels that vary with `--state`".into())
+            }
+            FitError::Short {
+                longest,
+                needed,
+                because,
+            } => because.map(|name| shorter(name, *needed - *longest)),
             FitError::Own { hint, .. } => hint.clone(),
             FitError::Stopped(_) => None,
         }
@@ -192,8 +221,19 @@ impl FitError {
 
     /// Whether it is about the data, so that a message should name their file.
     pub fn is_of_data(&self) -> bool {
-        matches!(self, FitError::Windows(_) | FitError::Interval(_))
+        matches!(
+            self,
+            FitError::Windows(_)
+                | FitError::Interval(_)
+                | FitError::Constant { .. }
+                | FitError::Short { .. }
+        )
     }
+}
+
+/// How a setting can need fewer rows.
+fn shorter(name: &str, rows: usize) -> String {
+    format!("use a smaller `--{name}`, by {} or more", grouped(rows))
 }
 
 /// The tensors of a model file, by name.
@@ -288,6 +328,16 @@ pub enum LoadError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A number of a tensor is not one that it can have.
+    #[error("tensor `{name}` must hold {expected}: entry {entry} does not")]
+    Entry {
+        /// The tensor.
+        name: &'static str,
+        /// The entry, from 0.
+        entry: usize,
+        /// What it must hold.
+        expected: &'static str,
+    },
     /// The sizes do not fit together.
     #[error(transparent)]
     Architecture(#[from] ArchitectureError),
@@ -368,6 +418,10 @@ pub static METHODS: &[&Method] = &[
     &teacher_forced::DENDRITIC,
     &teacher_forced::PLRNN,
     &teacher_forced::MEAN_CENTRED,
+    &reservoir::RESERVOIR,
+    &nvar::NVAR,
+    &linear::LINEAR,
+    &linear::PERSISTENCE,
     &sindy::SINDY,
 ];
 

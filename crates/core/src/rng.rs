@@ -28,6 +28,8 @@ pub enum Stream {
     MonteCarlo = 4,
     /// Surrogate data.
     Surrogates = 5,
+    /// Noise that a fit adds to the training data.
+    TrainingNoise = 6,
 }
 
 /// A stream of random numbers.

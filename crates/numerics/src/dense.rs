@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use faer::MatRef;
+use faer::{MatRef, Side};
 
 use crate::fft::Complex64 as Complex;
 
@@ -55,6 +55,17 @@ fn by_modulus(a: &Complex, b: &Complex) -> Ordering {
     let by_modulus = b.norm().total_cmp(&a.norm());
     let by_parts = b.re.total_cmp(&a.re).then(b.im.total_cmp(&a.im));
     by_modulus.then(by_parts)
+}
+
+/// The eigenvalues of a symmetric n × n matrix, ascending, and its eigenvectors in the columns of an n × n matrix.
+///
+/// # Panics
+/// If an entry is not finite.
+pub fn symmetric_eigen(a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+    let found = view(a, n, n).self_adjoint_eigen(Side::Lower);
+    let found = found.expect("a finite symmetric matrix has eigenvalues");
+    let values = found.S().column_vector().iter().copied().collect();
+    (values, row_major(found.U()))
 }
 
 fn view(a: &[f64], rows: usize, cols: usize) -> MatRef<'_, f64> {

@@ -99,7 +99,8 @@ pub struct Spectrum {
     /// Estimates from the first 1, 2, … [`BLOCKS`] parts of the orbit; the last are the exponents.
     pub trace: Vec<Vec<f64>>,
     /// The mean of ln |det J| along the orbit of a map, computed on its own: the sum of all exponents must be this. −∞ if
-    /// the map was singular at a step that counts. Not known for flows, where it is the mean divergence.
+    /// the map was singular at a step that counts. Not known for flows, where it is the mean divergence, nor for a fitted system
+    /// of which not all exponents are computed: a large one has no Jacobian to spare.
     pub mean_log_det: Option<f64>,
     /// How far rounding may take the sum of all exponents from it.
     pub rounding: f64,
@@ -236,11 +237,35 @@ fn along(
         plan.intervals
     );
     let rows = (inputs.len() / k.max(1)).max(1);
+    let s = |step: usize| &inputs[step % rows * k..][..k];
+    if plan.count < z0.len() {
+        return carried_along(tangent, z0, s, plan);
+    }
     let mut z = z0.to_vec();
     iterate(z0.len(), plan, |step, jac| {
-        let s = &inputs[step % rows * k..][..k];
-        tangent.advance(&mut z, s, jac);
+        tangent.advance(&mut z, s(step), jac);
         finite(&z, step as f64)
+    })
+}
+
+/// Some of the exponents: vectors are carried along, and no determinant is known.
+fn carried_along<'a>(
+    tangent: &mut dyn Tangent,
+    z0: &[f64],
+    s: impl Fn(usize) -> &'a [f64],
+    plan: &LyapunovPlan,
+) -> Result<Spectrum, IntegrateError> {
+    let dim = z0.len();
+    let (mut z, mut jac) = (z0.to_vec(), Vec::new());
+    let mut w = first_vectors(plan.count, dim);
+    let mut carried = w.clone();
+    estimate(1.0, dim, plan, |step, stretch| {
+        tangent.carry(&mut z, s(step), &w, &mut carried, &mut jac);
+        finite(&z, step as f64)?;
+        std::mem::swap(&mut w, &mut carried);
+        let size = longest(&w, dim);
+        stretch(&mut w, size);
+        Ok(())
     })
 }
 

@@ -68,7 +68,7 @@ pub fn loading_gives_the_same_orbit(
 }
 
 /// J u is the directional derivative of G at (z, s), with its inputs: (G(z + hu, s) − G(z − hu, s))/2h; and a tangent makes the same
-/// step with the same Jacobian.
+/// step with the same Jacobian, written or applied to vectors.
 pub fn jacobian_of_dynamics_matches_differences(
     dynamics: &dyn Dynamics,
     z: &[f64],
@@ -102,7 +102,15 @@ pub fn jacobian_of_dynamics_matches_differences(
         &at(0.0),
         ROUNDING,
     )?;
-    compare("a tangent has the same Jacobian", &written, &jac, ROUNDING)
+    compare("a tangent has the same Jacobian", &written, &jac, ROUNDING)?;
+    let (mut advanced, mut carried) = (z.to_vec(), vec![0.0; 2 * m]);
+    let vectors = [u.as_slice(), &u].concat();
+    let mut tangent = dynamics.tangent();
+    tangent.carry(&mut advanced, s, &vectors, &mut carried, &mut Vec::new());
+    let step = at(0.0);
+    compare("carrying makes the same step", &advanced, &step, ROUNDING)?;
+    let expected = [along.as_slice(), &along].concat();
+    compare("a tangent carries vectors", &carried, &expected, ROUNDING)
 }
 
 /// The state at a row is the one inferred from the whole past of that row.

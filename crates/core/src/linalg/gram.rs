@@ -1,8 +1,9 @@
 //! G = Σ_t a_t a_tᵀ over rows a_t that come in blocks: memory does not depend on how many there are.
 //!
-//! Columns stand in panels of twelve. A block is kept as `[panel][row][12]`, the sums as the lower triangle of G in the same
-//! panels: panel j has the rows from 12 j on, twelve numbers each. A tile of 4 × 12 sums stays in registers over all rows of a
-//! block, which is the product that a processor does best. Every sum is added up in the order of the rows, block after block:
+//! The sums are the lower triangle of G in panels of 24 columns: panel j has the rows from 24 j on, 24 numbers each. A block is kept
+//! in slices of six columns and in slices of eight, each of which fits into a first-level cache. A tile of 6 × 8 sums stays in registers over all rows of a
+//! block: with two vectors of columns and one or two of rows these are the sixteen registers that there are; 4 × 12 would take one
+//! more, and wait for memory at every step. Every sum is added up in the order of the rows, block after block:
 //! its bits depend neither on the number of threads nor on the width of registers.
 
 use std::sync::Mutex;
@@ -10,18 +11,28 @@ use std::sync::Mutex;
 use crate::simd::{Isa, Simd, SimdBase, SimdFloat, Task, dispatch_widest, f64x4};
 
 /// Columns of a panel.
-pub(super) const PANEL: usize = 12;
+pub(super) const PANEL: usize = 24;
 
-/// Rows of a tile.
-const TILE: usize = 4;
+/// Rows and columns of a tile.
+pub(super) const TALL: usize = 6;
+pub(super) const WIDE: usize = 8;
 
-/// Rows of a block: a panel of them fits into a first-level cache.
+/// Rows of a block: a slice of each kind fits into a first-level cache.
 const ROWS: usize = 256;
 
-/// Up to 256 rows, ready to be added.
+/// Eight numbers, aligned as vectors like them.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Wide([f64; WIDE]);
+
+/// Six numbers.
+type Tall = [f64; TALL];
+
+/// Up to 256 rows, ready to be added: once in slices of eight columns, and once in slices of six.
 #[derive(Debug, Clone)]
 pub struct Block {
-    packed: Vec<f64>,
+    wide: Vec<Wide>,
+    tall: Vec<Tall>,
     width: usize,
     rows: usize,
 }
@@ -29,8 +40,10 @@ pub struct Block {
 impl Block {
     /// Room for rows of so many numbers.
     pub fn new(width: usize) -> Block {
+        let filled = width.next_multiple_of(PANEL);
         Block {
-            packed: vec![0.0; width.div_ceil(PANEL) * PANEL * ROWS],
+            wide: vec![Wide([0.0; WIDE]); filled / WIDE * ROWS],
+            tall: vec![[0.0; TALL]; filled / TALL * ROWS],
             width,
             rows: 0,
         }
@@ -57,17 +70,31 @@ impl Block {
     /// If the block is full or the row has another width.
     pub fn push(&mut self, row: &[f64]) {
         assert_eq!(row.len(), self.width, "a row of another width");
-        let panels = self.packed.chunks_exact_mut(ROWS * PANEL);
-        for (numbers, panel) in row.chunks(PANEL).zip(panels) {
-            panel[self.rows * PANEL..][..numbers.len()].copy_from_slice(numbers);
+        let (wide, wide_rest) = row.as_chunks::<WIDE>();
+        let (tall, tall_rest) = row.as_chunks::<TALL>();
+        let places = self.wide[self.rows..].iter_mut().step_by(ROWS);
+        places.zip(wide).for_each(|(place, v)| place.0 = *v);
+        let places = self.tall[self.rows..].iter_mut().step_by(ROWS);
+        places.zip(tall).for_each(|(place, v)| *place = *v);
+        // What is left of a slice, if anything.
+        if let Some(place) = self.wide.get_mut(wide.len() * ROWS + self.rows) {
+            place.0[..wide_rest.len()].copy_from_slice(wide_rest);
+        }
+        if let Some(place) = self.tall.get_mut(tall.len() * ROWS + self.rows) {
+            place[..tall_rest.len()].copy_from_slice(tall_rest);
         }
         self.rows += 1;
     }
 
-    /// Panel p, twelve numbers per row.
-    fn panel(&self, p: usize) -> &[[f64; PANEL]] {
-        let panel = &self.packed[p * ROWS * PANEL..][..self.rows * PANEL];
-        panel.as_chunks().0
+    /// Slice i of eight columns, and slice i of six.
+    #[inline(always)]
+    fn wide(&self, i: usize) -> &[Wide] {
+        &self.wide[i * ROWS..][..self.rows]
+    }
+
+    #[inline(always)]
+    fn tall(&self, i: usize) -> &[Tall] {
+        &self.tall[i * ROWS..][..self.rows]
     }
 }
 
@@ -143,57 +170,60 @@ impl Task for AddPanel<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let columns = self.block.panel(self.j);
         for (i, sums) in (self.j..).zip(self.sums.chunks_exact_mut(PANEL * PANEL)) {
-            let rows = self.block.panel(i);
-            let (tiles, _) = sums.as_chunks_mut::<{ TILE * PANEL }>();
-            let [first, second, third] = tiles else {
-                unreachable!("a panel has three tiles");
-            };
-            tile::<S, 0>(simd, rows, columns, first);
-            tile::<S, TILE>(simd, rows, columns, second);
-            tile::<S, { 2 * TILE }>(simd, rows, columns, third);
+            let sums = sums.as_chunks_mut::<PANEL>().0;
+            for c in 0..PANEL / WIDE {
+                let columns = self.block.wide(self.j * (PANEL / WIDE) + c);
+                for (r, sums) in sums.chunks_exact_mut(TALL).enumerate() {
+                    let rows = self.block.tall(i * (PANEL / TALL) + r);
+                    add_tile(simd, rows, columns, c * WIDE, sums);
+                }
+            }
         }
     }
 }
 
-/// sums[r][c] += Σ_t rows[t][FIRST + r] columns[t][c].
+/// sums[r][column + c] += Σ_t rows[t][r] columns[t][c].
 #[inline(always)]
-fn tile<S: Simd, const FIRST: usize>(
+fn add_tile<S: Simd>(
     simd: S,
-    rows: &[[f64; PANEL]],
-    columns: &[[f64; PANEL]],
-    sums: &mut [f64; TILE * PANEL],
+    rows: &[Tall],
+    columns: &[Wide],
+    column: usize,
+    sums: &mut [[f64; PANEL]],
 ) {
-    let mut tile = [[f64x4::splat(simd, 0.0); PANEL / 4]; TILE];
-    for (row, column) in rows.iter().zip(columns) {
-        accumulate(
-            simd,
-            std::array::from_fn(|r| row[FIRST + r]),
-            column,
-            &mut tile,
-        );
+    let mut tile = Tile::zero(simd);
+    for (a, b) in rows.iter().zip(columns) {
+        tile.accumulate(simd, *a, &b.0);
     }
-    let sums = sums.as_chunks_mut::<4>().0.iter_mut();
-    for (sums, tile) in sums.zip(tile.as_flattened()) {
-        (f64x4::load_array_ref(simd, sums) + *tile).store_array(sums);
+    for (row, sums) in tile.0.iter().zip(sums) {
+        let sums = sums[column..].as_chunks_mut::<4>().0.iter_mut();
+        for (sums, tile) in sums.zip(row) {
+            (f64x4::load_array_ref(simd, sums) + *tile).store_array(sums);
+        }
     }
 }
 
-/// tile[r][c] += a[r] b[c].
-#[inline(always)]
-pub(super) fn accumulate<S: Simd>(
-    simd: S,
-    a: [f64; TILE],
-    b: &[f64; PANEL],
-    tile: &mut [[f64x4<S>; PANEL / 4]; TILE],
-) {
-    let b: [f64x4<S>; 3] =
-        std::array::from_fn(|v| f64x4::load_array_ref(simd, &b.as_chunks::<4>().0[v]));
-    for (sums, a) in tile.iter_mut().zip(a) {
-        let a = f64x4::splat(simd, a);
-        for (sum, b) in sums.iter_mut().zip(b) {
-            *sum = a.mul_add(b, *sum);
+/// Sums that stay in registers.
+pub(super) struct Tile<S: Simd>(pub(super) [[f64x4<S>; WIDE / 4]; TALL]);
+
+impl<S: Simd> Tile<S> {
+    #[inline(always)]
+    pub(super) fn zero(simd: S) -> Tile<S> {
+        Tile([[f64x4::splat(simd, 0.0); WIDE / 4]; TALL])
+    }
+
+    /// tile[r][c] += a[r] b[c].
+    #[inline(always)]
+    pub(super) fn accumulate(&mut self, simd: S, a: [f64; TALL], b: &[f64]) {
+        let b = [
+            f64x4::from_slice(simd, &b[..4]),
+            f64x4::from_slice(simd, &b[4..WIDE]),
+        ];
+        for (sums, a) in self.0.iter_mut().zip(a) {
+            let a = f64x4::splat(simd, a);
+            sums[0] = a.mul_add(b[0], sums[0]);
+            sums[1] = a.mul_add(b[1], sums[1]);
         }
     }
 }
@@ -224,7 +254,7 @@ mod tests {
 
     #[test]
     fn sums_of_products_are_exact_for_whole_numbers_of_any_width() {
-        for width in [1, 4, 11, 12, 13, 25, 40] {
+        for width in [1, 6, 23, 24, 25, 60] {
             let rows = rows(width, 2 * ROWS + 5);
             let gram = gram(&rows, Isa::detect(), 2);
             for i in 0..width {

@@ -14,23 +14,35 @@ const CUSTOMARY: [f64; 15] = [
 const FAR: f64 = 0.5;
 
 /// The sentinel of a channel, and how often it occurs.
-fn sentinel(sorted: &[f64]) -> Option<(f64, usize)> {
-    let (first, last) = (*sorted.first()?, *sorted.last()?);
-    [first, last].into_iter().find_map(|value| {
-        let is_customary = CUSTOMARY
-            .iter()
-            .any(|c| (value.abs() - c).abs() <= 1e-6 * c);
-        let others: Vec<f64> = sorted.iter().copied().filter(|&v| v != value).collect();
-        let times = sorted.len() - others.len();
-        let (low, high) = (*others.first()?, *others.last()?);
+fn sentinel(column: &[f64]) -> Option<(f64, usize)> {
+    let [low, high] = extremes(column.iter().copied())?;
+    let customary = [low, high].into_iter().filter(|&v| is_customary(v));
+    let mut found = customary.filter_map(|value| {
+        let others = column.iter().copied().filter(|&v| v != value);
+        let times = column.iter().filter(|&&v| v == value).count();
+        let [low, high] = extremes(others)?;
         let gap = (value - high).max(low - value);
-        (is_customary && times > 1 && high > low && gap > FAR * (high - low))
-            .then_some((value, times))
+        (times > 1 && high > low && gap > FAR * (high - low)).then_some((value, times))
+    });
+    found.next()
+}
+
+fn is_customary(value: f64) -> bool {
+    let mut known = CUSTOMARY.iter();
+    known.any(|c| (value.abs() - c).abs() <= 1e-6 * c)
+}
+
+/// The least and the greatest of the values that are not missing.
+fn extremes(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    let present = values.filter(|v| !v.is_nan());
+    present.fold(None, |so_far: Option<[f64; 2]>, v| match so_far {
+        None => Some([v, v]),
+        Some([low, high]) => Some([low.min(v), high.max(v)]),
     })
 }
 
 pub(in super::super) fn sentinels(record: &Record) -> Vec<Seen> {
-    let found = |c: usize| sentinel(&record.sorted[c]).map(|found| (c, found));
+    let found = |c: usize| sentinel(&record.columns[c]).map(|found| (c, found));
     let found: Vec<(usize, (f64, usize))> = (0..record.channels.len()).filter_map(found).collect();
     let Some(&(_, (value, times))) = found.first() else {
         return Vec::new();
@@ -57,8 +69,7 @@ mod tests {
 
     fn with(extra: &[f64]) -> Option<(f64, usize)> {
         let wave = (0..200).map(|t| 20.0 + 10.0 * f64::from(t).sin());
-        let mut x: Vec<f64> = wave.chain(extra.iter().copied()).collect();
-        x.sort_by(f64::total_cmp);
+        let x: Vec<f64> = wave.chain(extra.iter().copied()).collect();
         sentinel(&x)
     }
 
