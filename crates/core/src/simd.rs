@@ -11,17 +11,20 @@
 //! the vector crate.
 
 mod abreast;
+mod activation;
 mod eights;
 mod gram;
 mod hidden;
 mod lanes;
 mod matrices;
+mod outer;
 mod product;
 mod sparse;
 mod spectral;
 mod transpose;
 
 pub(crate) use abreast::Abreast;
+pub(crate) use activation::{sigmoid, tanh};
 pub(crate) use eights::{EIGHT, Eights};
 pub(crate) use gram::{
     Groups, Place, Rows, Sums, Whole, WholeUnits, add_rows, gram, gram_diagonal, gram_symmetric,
@@ -30,6 +33,7 @@ pub(crate) use gram::{
 pub(crate) use hidden::{OutOfUnits, fill_units, into_units, multiply_into, multiply_out};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight};
 pub(crate) use matrices::{Change, LaneMatrices};
+pub(crate) use outer::{Cotangents, Turned, outer};
 pub(crate) use product::{Packed, multiply, multiply_many};
 pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows, WeightRows};
 pub(crate) use spectral::SpectralNorm;
@@ -92,17 +96,23 @@ pub(crate) trait Task {
 
 /// Runs a task on lanes of type `P` with an instruction set that this processor has. Lanes beside wide registers are for
 /// AVX-512, eight in narrow ones for all others: an instruction set more for either would only be compiled, not be faster.
+/// With `--cfg attractor_no_avx512` kernels for AVX-512 are left out, which saves a developer half of the time to compile.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();
     if P::NEEDS_AVX512 {
-        let simd = level
-            .as_avx512()
-            .expect("wide registers are chosen where there is AVX-512");
-        return simd.vectorize(
-            #[inline(always)]
-            || task.run(simd),
-        );
+        #[cfg(attractor_no_avx512)]
+        unreachable!("no wide registers are chosen without AVX-512");
+        #[cfg(not(attractor_no_avx512))]
+        {
+            let simd = level
+                .as_avx512()
+                .expect("wide registers are chosen where there is AVX-512");
+            return simd.vectorize(
+                #[inline(always)]
+                || task.run(simd),
+            );
+        }
     }
     match level.as_avx2() {
         Some(simd) if isa >= Isa::Avx2 => simd.vectorize(
@@ -140,7 +150,7 @@ fn has_avx2(level: Level) -> bool {
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx512(level: Level) -> bool {
-    level.as_avx512().is_some()
+    cfg!(not(attractor_no_avx512)) && level.as_avx512().is_some()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
