@@ -10,6 +10,9 @@
 //! loaded. `train`, `resume`, `sweep`, model files, `evaluate`, `table`, `report` and the laws follow from the list. A program can
 //! [`register`] methods of its own before it uses them.
 
+pub mod lem;
+pub mod lstm;
+mod recurrent;
 pub mod teacher_forced;
 mod trained;
 
@@ -359,6 +362,8 @@ pub static METHODS: &[&Method] = &[
     &teacher_forced::DENDRITIC,
     &teacher_forced::PLRNN,
     &teacher_forced::MEAN_CENTRED,
+    &lstm::LSTM,
+    &lem::LEM,
 ];
 
 /// Methods of the program that uses the library.

@@ -12,16 +12,20 @@
 //! The cells are here in f64 as they are written, with hand-derived gradients ([`plain`] is the objective made of them); for
 //! training they are in `lanes`.
 
+pub mod draw;
+mod free;
 pub(crate) mod lanes;
 pub mod lem;
 pub mod lstm;
 mod network;
 pub mod plain;
+pub mod training;
 
 use std::fmt;
 
-pub use network::Network;
+pub use network::{Network, WARM_UP};
 
+use crate::dynamics::{Forecasts, Stretch};
 use crate::rng::Rng;
 use crate::theta::Layout;
 
@@ -87,6 +91,17 @@ pub trait Cell: fmt::Debug + Clone + Send + Sync + 'static {
 
     /// What a model file needs beside θ, as named numbers.
     fn constants(&self) -> Vec<(&'static str, f64)>;
+
+    /// Forecasts of a network with this cell, several at a time.
+    fn forecasts<'a>(network: &'a Network<Self>, data: Stretch<'a>) -> Box<dyn Forecasts + 'a>;
+
+    /// Orbits of a network with this cell from some states, several at a time.
+    fn orbits(
+        network: &Network<Self>,
+        states: &[f64],
+        inputs: &[f64],
+        steps: usize,
+    ) -> Vec<Vec<f64>>;
 }
 
 /// Where a pull-back goes.

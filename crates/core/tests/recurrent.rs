@@ -1,8 +1,13 @@
 //! The recurrent cells in f64: known steps and gradients, gradients against differences, the laws of a closed system, and the
 //! paper's numbers of parameters.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
 
 use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::laws;
+use attractor_core::method;
 use attractor_core::recurrent::lem::Lem;
 use attractor_core::recurrent::lstm::Lstm;
 use attractor_core::recurrent::plain::{Window, sweep};
@@ -454,7 +459,7 @@ fn gradients_match_differences() {
     gradients_are_those_of_the_loss(Lem::new(sizes(4, 3, 2), 0.7), 2);
 }
 
-fn is_a_closed_system<C: Cell>(cell: C, seed: u64) {
+fn is_a_closed_system<C: Cell>(name: &str, cell: C, seed: u64) {
     let sample = Sample::new(cell, 40, seed);
     let (n, m) = (sample.cell.sizes().channels, 2 * sample.cell.sizes().hidden);
     let network = Network::new(sample.cell.clone(), sample.theta.clone(), 10);
@@ -468,6 +473,8 @@ fn is_a_closed_system<C: Cell>(cell: C, seed: u64) {
     laws::orbits_are_made_of_steps(&network, data).unwrap();
     laws::following_is_inferring(&network, data).unwrap();
     laws::stepping_is_taking_the_forecast_in(&network, data).unwrap();
+    let method = method::find(name).unwrap();
+    laws::loading_gives_the_same_orbit(method, &network, data).unwrap();
     let s = data.inputs_of(0..1);
     laws::jacobian_of_dynamics_matches_differences(&network, &z, s, &mut rng).unwrap();
 }
@@ -475,8 +482,8 @@ fn is_a_closed_system<C: Cell>(cell: C, seed: u64) {
 #[test]
 fn networks_obey_the_laws_of_dynamics() {
     for inputs in [0, 2] {
-        is_a_closed_system(Lstm::new(sizes(6, 3, inputs)), 3);
-        is_a_closed_system(Lem::new(sizes(6, 3, inputs), 0.4), 4);
+        is_a_closed_system("lstm", Lstm::new(sizes(6, 3, inputs)), 3);
+        is_a_closed_system("lem", Lem::new(sizes(6, 3, inputs), 0.4), 4);
     }
 }
 

@@ -132,6 +132,32 @@ pub(crate) struct Tape<P> {
     pub(crate) sums: Vec<P>,
 }
 
+impl<P: Lanes> Tape<P> {
+    /// Room for so many steps.
+    pub(crate) fn new(sizes: CellSizes, steps: usize) -> Tape<P> {
+        let CellSizes {
+            hidden: n,
+            channels,
+            ..
+        } = sizes;
+        let (blank, width) = (|numbers: usize| vec![P::ZERO; numbers], sizes.width());
+        Tape {
+            sizes,
+            u: blank(steps * width),
+            y: blank((steps + 1) * n),
+            w: blank((steps + 1) * n),
+            gates: blank(steps * 4 * n),
+            extra: blank(steps * n),
+            turned: [
+                Turned::new(width + n, steps, 4 * n),
+                Turned::new(width + n, steps, n),
+                Turned::new(n, steps, channels),
+            ],
+            sums: blank((4 * n).max(channels)),
+        }
+    }
+}
+
 /// Buffers of a sweep over T steps.
 pub(crate) struct Sweep<P> {
     steps: usize,
@@ -178,7 +204,6 @@ impl<P: Lanes> Sweep<P> {
             inputs,
         } = sizes;
         let blank = |numbers: usize| vec![P::ZERO; numbers];
-        let width = sizes.width();
         Sweep {
             steps,
             counted,
@@ -190,20 +215,7 @@ impl<P: Lanes> Sweep<P> {
             r: blank(steps * n),
             d: [blank(n), blank(n)],
             dx: blank(channels),
-            tape: Tape {
-                sizes,
-                u: blank(steps * width),
-                y: blank((steps + 1) * n),
-                w: blank((steps + 1) * n),
-                gates: blank(steps * 4 * n),
-                extra: blank(steps * n),
-                turned: [
-                    Turned::new(width + n, steps, 4 * n),
-                    Turned::new(width + n, steps, n),
-                    Turned::new(n, steps, channels),
-                ],
-                sums: blank((4 * n).max(channels)),
-            },
+            tape: Tape::new(sizes, steps),
             squares: P::ZERO,
         }
     }
@@ -286,6 +298,36 @@ impl<C: LaneCell, P: Lanes> Task for Forward<'_, C, P> {
             add_bias(simd, &ends.q, x_hat);
         }
         sweep.compare(simd);
+    }
+}
+
+/// Free steps of a tape of one step, from the state before it, which becomes the state behind them; then what that shows.
+pub(crate) struct FreeStep<'a, C, P> {
+    pub(crate) cell: &'a C,
+    pub(crate) tape: &'a mut Tape<P>,
+    /// What the state before shows, then that behind.
+    pub(crate) x_hat: &'a mut [P],
+    pub(crate) steps: usize,
+}
+
+impl<C: LaneCell, P: Lanes> Task for FreeStep<'_, C, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let FreeStep {
+            cell, tape, x_hat, ..
+        } = self;
+        let (ends, n) = (cell.ends(), tape.sizes.hidden);
+        for _ in 0..self.steps {
+            tape.u[..x_hat.len()].copy_from_slice(x_hat);
+            multiply_many(simd, &ends.input, &tape.u, &mut tape.gates);
+            step(simd, cell, tape, 0);
+            tape.y.copy_within(n.., 0);
+            tape.w.copy_within(n.., 0);
+        }
+        multiply_many(simd, &ends.output, &tape.y[..n], x_hat);
+        add_bias(simd, &ends.q, x_hat);
     }
 }
 

@@ -19,10 +19,13 @@
 
 use std::ops::Range;
 
+use super::free::{self, Branches};
+use super::lanes::LemLanes;
 use super::{
-    Cell, CellSizes, Closed, Columns, Pulled, Taken, add_outer, add_product, add_transposed,
-    sigmoid,
+    Cell, CellSizes, Closed, Columns, Network, Pulled, Taken, add_outer, add_product,
+    add_transposed, sigmoid,
 };
+use crate::dynamics::{Forecasts, Stretch};
 use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::{Layout, Shape};
@@ -203,6 +206,19 @@ impl Cell for Lem {
 
     fn constants(&self) -> Vec<(&'static str, f64)> {
         vec![("dt", self.dt)]
+    }
+
+    fn forecasts<'a>(network: &'a Network<Lem>, data: Stretch<'a>) -> Box<dyn Forecasts + 'a> {
+        Box::new(Branches::<LemLanes>::new(network, data))
+    }
+
+    fn orbits(
+        network: &Network<Lem>,
+        states: &[f64],
+        inputs: &[f64],
+        steps: usize,
+    ) -> Vec<Vec<f64>> {
+        free::orbits::<LemLanes>(network, states, inputs, steps)
     }
 }
 

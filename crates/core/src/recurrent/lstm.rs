@@ -15,10 +15,13 @@
 
 use std::ops::Range;
 
+use super::free::{self, Branches};
+use super::lanes::LstmLanes;
 use super::{
-    Cell, CellSizes, Closed, Columns, Pulled, Taken, add_outer, add_product, add_transposed,
-    sigmoid,
+    Cell, CellSizes, Closed, Columns, Network, Pulled, Taken, add_outer, add_product,
+    add_transposed, sigmoid,
 };
+use crate::dynamics::{Forecasts, Stretch};
 use crate::linalg;
 use crate::rng::Rng;
 use crate::theta::{Layout, Shape};
@@ -172,6 +175,19 @@ impl Cell for Lstm {
 
     fn constants(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
+    }
+
+    fn forecasts<'a>(network: &'a Network<Lstm>, data: Stretch<'a>) -> Box<dyn Forecasts + 'a> {
+        Box::new(Branches::<LstmLanes>::new(network, data))
+    }
+
+    fn orbits(
+        network: &Network<Lstm>,
+        states: &[f64],
+        inputs: &[f64],
+        steps: usize,
+    ) -> Vec<Vec<f64>> {
+        free::orbits::<LstmLanes>(network, states, inputs, steps)
     }
 }
 

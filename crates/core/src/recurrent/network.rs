@@ -2,7 +2,9 @@
 //! last of them.
 
 use super::{Cell, CellSizes, Closed, add_product};
-use crate::dynamics::{Dynamics, Memory, Named, Sizes, Stretch, Tangent, Values, leaves_f32};
+use crate::dynamics::{
+    Dynamics, Forecasts, Memory, Named, Sizes, Stretch, Tangent, Values, leaves_f32,
+};
 use crate::text::count;
 use crate::theta::{Shape, Tensor};
 
@@ -138,6 +140,20 @@ impl<C: Cell> Dynamics for Network<C> {
             self.observe(&z, row);
         }
         rows
+    }
+
+    fn orbits(
+        &self,
+        data: Stretch<'_>,
+        starts: &[usize],
+        inputs: &[f64],
+        steps: usize,
+    ) -> Vec<Vec<f64>> {
+        C::orbits(self, &self.states_at(data, starts), inputs, steps)
+    }
+
+    fn forecasts<'a>(&'a self, data: Stretch<'a>) -> Box<dyn Forecasts + 'a> {
+        C::forecasts(self, data)
     }
 
     fn tangent(&self) -> Box<dyn Tangent + '_> {
