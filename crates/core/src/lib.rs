@@ -36,6 +36,7 @@ pub mod optim;
 pub mod penalty;
 pub mod prepare;
 pub mod progress;
+pub mod recurrent;
 pub mod reference;
 pub mod rng;
 pub mod rows;

@@ -10,9 +10,12 @@
 //! loaded. `train`, `resume`, `sweep`, model files, `evaluate`, `table`, `report` and the laws follow from the list. A program can
 //! [`register`] methods of its own before it uses them.
 
+pub mod lem;
 pub mod linear;
+pub mod lstm;
 pub mod nvar;
 mod recording;
+mod recurrent;
 pub mod reservoir;
 pub mod sindy;
 pub mod teacher_forced;
@@ -423,6 +426,8 @@ pub static METHODS: &[&Method] = &[
     &linear::LINEAR,
     &linear::PERSISTENCE,
     &sindy::SINDY,
+    &lstm::LSTM,
+    &lem::LEM,
 ];
 
 /// Methods of the program that uses the library.

@@ -11,17 +11,20 @@
 //! the vector crate.
 
 mod abreast;
+mod activation;
 mod eights;
 mod gram;
 mod hidden;
 mod lanes;
 mod matrices;
+mod outer;
 mod product;
 mod sparse;
 mod spectral;
 mod transpose;
 
 pub(crate) use abreast::Abreast;
+pub(crate) use activation::{sigmoid, tanh};
 pub(crate) use eights::{EIGHT, Eights};
 pub(crate) use gram::{
     Groups, Place, Rows, Sums, Whole, WholeUnits, add_rows, gram, gram_diagonal, gram_symmetric,
@@ -30,6 +33,7 @@ pub(crate) use gram::{
 pub(crate) use hidden::{OutOfUnits, fill_units, into_units, multiply_into, multiply_out};
 pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight};
 pub(crate) use matrices::{Change, LaneMatrices};
+pub(crate) use outer::{Cotangents, Turned, outer};
 pub(crate) use product::{Packed, multiply, multiply_many};
 pub(crate) use sparse::{MOST_LATENT, OpenUnits, UnitRows, WeightRows};
 pub(crate) use spectral::SpectralNorm;

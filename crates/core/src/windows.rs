@@ -150,6 +150,18 @@ impl Windows {
         self.observed[row + self.window + 1] - self.observed[row + 1]
     }
 
+    /// Observations in some rows.
+    pub(crate) fn observed_in(&self, rows: Range<usize>) -> usize {
+        self.observed[rows.end] - self.observed[rows.start]
+    }
+
+    /// The first rows of all windows, in ascending order.
+    pub(crate) fn all_starts(&self) -> impl Iterator<Item = usize> + '_ {
+        let ends = self.runs.iter().skip(1).map(|&(before, _)| before);
+        let runs = self.runs.iter().zip(ends.chain([self.starts]));
+        runs.flat_map(|(&(before, first), end)| first..first + (end - before))
+    }
+
     /// The first row of a random window.
     pub(crate) fn draw(&self, rng: &mut Rng) -> usize {
         let k = rng.index(self.starts);
@@ -256,6 +268,7 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen, [0, 4, 5, 6, 13, 14]);
+        assert_eq!(windows.all_starts().collect::<Vec<_>>(), seen);
         assert_eq!(windows.count(), 6);
     }
 
