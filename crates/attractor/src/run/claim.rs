@@ -29,6 +29,9 @@ pub(super) const CLAIM: &str = ".claim";
 /// Held while a claim of another is removed.
 pub(super) const REMOVAL: &str = ".claim-removal";
 
+/// What names begin with of files that are there for a moment.
+pub(super) const BESIDE: &str = ".claim-of-";
+
 /// From one sign of life to the next.
 const BEAT: Duration = Duration::from_secs(10);
 
@@ -67,8 +70,8 @@ impl Claim {
     pub(super) fn take(folder: &Path, locked: bool) -> io::Result<Option<Claim>> {
         let owner = Owner::this(locked);
         let path = folder.join(CLAIM);
-        if let Some(file) = create(&path)? {
-            return Claim::hold(path, owner, file).map(Some);
+        if let Some(file) = create_claim(&path, &owner)? {
+            return Ok(Some(Claim::hold(path, owner, file)));
         }
         if !is_abandoned(&path, &owner)? {
             return Ok(None);
@@ -80,9 +83,9 @@ impl Claim {
         if is_abandoned(&path, &owner)? {
             remove(&path)?;
         }
-        let file = create(&path)?;
+        let file = create_claim(&path, &owner)?;
         drop(removal);
-        file.map(|file| Claim::hold(path, owner, file)).transpose()
+        Ok(file.map(|file| Claim::hold(path, owner, file)))
     }
 
     /// Whether the folder is still this process's; not if it gave no sign of life for so long that another took it.
@@ -90,8 +93,8 @@ impl Claim {
         !self.is_lost.load(Ordering::Relaxed) && read(&self.path) == Some(self.owner.clone())
     }
 
-    fn hold(path: PathBuf, owner: Owner, mut file: File) -> io::Result<Claim> {
-        write(&mut file, &owner)?;
+    fn hold(path: PathBuf, owner: Owner, mut file: File) -> Claim {
+        remove_left(&path);
         let is_lost = Arc::new(AtomicBool::new(false));
         let (alive, ended) = mpsc::channel();
         let beat = {
@@ -106,13 +109,13 @@ impl Claim {
                 }
             }
         };
-        Ok(Claim {
+        Claim {
             path,
             owner,
             is_lost,
             alive: Some(alive),
             beats: Some(thread::spawn(beat)),
-        })
+        }
     }
 }
 
@@ -191,14 +194,53 @@ fn age(path: &Path) -> io::Result<Option<Duration>> {
     let Some(written) = unless_absent(fs::metadata(path))? else {
         return Ok(None);
     };
-    let chance = RandomState::new().build_hasher().finish();
-    let now = path.with_file_name(format!("{CLAIM}-{}-{chance:016x}", process::id()));
+    let now = name_beside(path);
     let mut probe = File::create_new(&now)?;
     let modified = probe
         .write_all(b".")
-        .and_then(|()| fs::metadata(&now)?.modified());
+        .and_then(|()| probe.metadata()?.modified());
     let _ = fs::remove_file(&now);
     Ok(modified?.duration_since(written.modified()?).ok())
+}
+
+/// A name that no other process uses.
+fn name_beside(path: &Path) -> PathBuf {
+    let chance = RandomState::new().build_hasher().finish();
+    path.with_file_name(format!("{BESIDE}{}-{chance:016x}", process::id()))
+}
+
+/// Removes what processes left that were killed while they made or looked at a claim. One that is at it now finds its file gone, and tries again later.
+fn remove_left(path: &Path) {
+    let files = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    for file in files.into_iter().flatten().flatten() {
+        let name = file.file_name();
+        if name.to_string_lossy().starts_with(BESIDE) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+/// A claim, which says at once who made it; none if there is one.
+fn create_claim(path: &Path, owner: &Owner) -> io::Result<Option<File>> {
+    use io::ErrorKind::{AlreadyExists, NotFound, PermissionDenied, Unsupported};
+    let beside = name_beside(path);
+    let mut file = File::create_new(&beside)?;
+    let written = write(&mut file, owner);
+    let named = written.and_then(|()| fs::hard_link(&beside, path));
+    let _ = fs::remove_file(&beside);
+    match named.map_err(|error| (error.kind(), error)) {
+        Ok(()) => Ok(Some(file)),
+        Err((AlreadyExists | NotFound, _)) => Ok(None),
+        // Some file systems have no links: there a claim names nobody for a moment.
+        Err((Unsupported | PermissionDenied, _)) => {
+            let Some(mut file) = create(path)? else {
+                return Ok(None);
+            };
+            write(&mut file, owner).inspect_err(|_| drop(fs::remove_file(path)))?;
+            Ok(Some(file))
+        }
+        Err((_, error)) => Err(error),
+    }
 }
 
 /// A new file; none if there is one.

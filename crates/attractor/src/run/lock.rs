@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use super::claim::{CLAIM, Claim, REMOVAL};
+use super::claim::{BESIDE, CLAIM, Claim, REMOVAL};
 use crate::Error;
 
 /// The file that is locked.
@@ -61,7 +61,7 @@ impl Lock {
 
 /// Whether a file of this name is of a lock or a claim.
 pub(super) fn is_of_lock(name: &str) -> bool {
-    [LOCK, CLAIM, REMOVAL].contains(&name) || name.starts_with(".claim-")
+    [LOCK, CLAIM, REMOVAL].contains(&name) || name.starts_with(BESIDE)
 }
 
 fn locked(folder: &Path) -> Error {
