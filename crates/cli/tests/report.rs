@@ -434,7 +434,11 @@ fn the_page_integrates_equations_as_the_program_does() {
     simulate("henon --steps 500 --out h.csv");
     for (name, data, flags) in [
         ("polynomial", "l.csv", "--standardize on --threshold 0"),
-        ("fourier", "l.csv", "--library polynomial+fourier --threshold 0.01"),
+        (
+            "fourier",
+            "l.csv",
+            "--library polynomial+fourier --threshold 0.01",
+        ),
         ("map", "h.csv", "--dynamics map --standardize off"),
     ] {
         let train = format!("train {data} --model sindy {flags} --quiet --out {name}");

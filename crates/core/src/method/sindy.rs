@@ -19,6 +19,7 @@ mod scan;
 mod settings;
 mod sparse;
 mod sums;
+mod zero;
 
 use self::error::SindyError;
 use self::flow::{Lanes, Stepper};
@@ -26,7 +27,9 @@ pub use self::library::{Feature, Interactions, Library, Terms};
 use self::program::{Program, Sum, derivatives};
 use super::{Fit, LoadError, Method, Tensors, axes, nothing_to_settle, refuse_other};
 use crate::catalogue::{Entry, Kind};
-use crate::dynamics::{FlowRecipe, Recipe, Dynamics, Forecasts, Named, Sizes, Stretch, Tangent, Values, leaves_f32};
+use crate::dynamics::{
+    Dynamics, FlowRecipe, Forecasts, Named, Recipe, Sizes, Stretch, Tangent, Values, leaves_f32,
+};
 use crate::equations::{Equations, Factor, Side, Term};
 use crate::system::halving::coefficients;
 use crate::text::{count, figure};

@@ -58,7 +58,9 @@ impl Program {
     pub(super) fn sums(&self) -> Vec<Vec<(usize, f64)>> {
         let starts = [0].into_iter().chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends);
-        ranges.map(|(start, &end)| self.terms[start..end].to_vec()).collect()
+        ranges
+            .map(|(start, &end)| self.terms[start..end].to_vec())
+            .collect()
     }
 
     /// Numbers that one lane needs as working memory.
@@ -81,9 +83,7 @@ impl Program {
                     let (a, b) = (&before[a], &before[b]);
                     (0..L).for_each(|l| to[l] = a[l] * b[l]);
                 }
-                Operation::Sin(a, k) => {
-                    (0..L).for_each(|l| to[l] = (k * before[a][l]).sin())
-                }
+                Operation::Sin(a, k) => (0..L).for_each(|l| to[l] = (k * before[a][l]).sin()),
                 Operation::Cos(a, k) => {
                     (0..L).for_each(|l| to[l] = (k * before[a][l]).cos());
                 }
