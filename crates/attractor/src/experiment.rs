@@ -498,6 +498,7 @@ impl Experiment {
         let lines = settings_of(self.method).into_iter().map(|setting| {
             let value = match self.settings.get(setting.name) {
                 Value::Choice(word) => file::quoted(word),
+                Value::Text(text) => file::quoted(&text),
                 other => other.to_string(),
             };
             format!("{} = {value}\n", setting.name)

@@ -66,6 +66,8 @@ pub enum Domain {
     Choice(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
+    /// One line of text; what it may say, the method knows.
+    Text,
 }
 
 impl Domain {
@@ -110,6 +112,10 @@ impl Domain {
                 .find(|&&w| w == text)
                 .map(|&w| Value::Choice(w)),
             Domain::Flag => text.parse().ok().map(Value::Flag),
+            Domain::Text => {
+                let is_line = !text.chars().any(char::is_control);
+                is_line.then(|| Value::Text(text.to_string()))
+            }
         }
     }
 }
@@ -143,12 +149,13 @@ impl fmt::Display for Domain {
             }
             Domain::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Domain::Flag => f.write_str("true or false"),
+            Domain::Text => f.write_str("one line of text"),
         }
     }
 }
 
 /// A checked value.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A real number.
     Real(f64),
@@ -158,6 +165,8 @@ pub enum Value {
     Choice(&'static str),
     /// Yes or no.
     Flag(bool),
+    /// A line of text.
+    Text(String),
 }
 
 impl fmt::Display for Value {
@@ -167,6 +176,7 @@ impl fmt::Display for Value {
             Value::Integer(v) => write!(f, "{v}"),
             Value::Choice(v) => f.write_str(v),
             Value::Flag(v) => write!(f, "{v}"),
+            Value::Text(v) => f.write_str(v),
         }
     }
 }
@@ -194,7 +204,9 @@ impl Settings {
 
     /// The names and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
-        self.values.iter().map(|(&name, &value)| (name, value))
+        self.values
+            .iter()
+            .map(|(&name, value)| (name, value.clone()))
     }
 
     /// Whether the list has a setting of this name.
@@ -204,10 +216,8 @@ impl Settings {
 
     /// The value of a setting in the list.
     pub fn get(&self, name: &str) -> Value {
-        *self
-            .values
-            .get(name)
-            .unwrap_or_else(|| panic!("no setting `{name}` in the list"))
+        let value = self.values.get(name).cloned();
+        value.unwrap_or_else(|| panic!("no setting `{name}` in the list"))
     }
 
     /// The value of a real setting.
@@ -243,6 +253,14 @@ impl Settings {
         match self.get(name) {
             Value::Choice(v) => v,
             other => panic!("setting `{name}` is not a choice: {other:?}"),
+        }
+    }
+
+    /// The value of a setting that is a line of text.
+    pub fn text(&self, name: &str) -> String {
+        match self.get(name) {
+            Value::Text(v) => v,
+            other => panic!("setting `{name}` is not a text: {other:?}"),
         }
     }
 

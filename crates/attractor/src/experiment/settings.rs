@@ -122,7 +122,7 @@ static DEPENDENCES: &[Dependence] = &[
     depends("best-every", "best-by", chooses),
     depends("select", "best-by", chooses),
     depends("best-starts", "best-by", |best_by| {
-        chooses(best_by) && best_by != Value::Choice("pe")
+        best_by != Value::Choice("pe") && chooses(best_by)
     }),
 ];
 

@@ -186,6 +186,7 @@ fn parameters(settings: &Settings) -> Map<String, serde_json::Value> {
         Value::Real(v) => json!(v),
         Value::Integer(v) => json!(v),
         Value::Choice(v) => json!(v),
+        Value::Text(v) => json!(v),
         Value::Flag(v) => json!(v),
     };
     settings

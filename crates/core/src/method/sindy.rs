@@ -19,6 +19,7 @@ mod scan;
 mod settings;
 mod sparse;
 mod sums;
+mod zero;
 
 use self::error::SindyError;
 use self::flow::{Lanes, Stepper};

@@ -104,6 +104,7 @@ fn word(domain: &Domain) -> &'static str {
         Domain::AutoReal { .. } => "X|auto",
         Domain::Choice(_) => "NAME",
         Domain::Flag => "BOOL",
+        Domain::Text => "TEXT",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::library::Terms;
 use crate::method::FitError;
-use crate::text::{count, grouped};
+use crate::text::{count, enumerate, grouped};
 
 /// Why there are no equations for some data.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -29,6 +29,17 @@ pub(super) enum SindyError {
     /// A window without a centre, or with fewer points than its polynomial.
     #[error("`savgol-window` must be odd and above `savgol-order`, found {window} and {order}")]
     Window { window: usize, order: usize },
+    /// An equation in `zero` that there is not.
+    #[error("`zero` names `{name}`, which is no channel")]
+    NoEquation { name: String, channels: Vec<String> },
+    /// A term in `zero` that there is not.
+    #[error("`zero` names the term `{term}`, which the library does not have")]
+    NoCandidate { term: String, example: String },
+    /// A part of `zero` without its equation.
+    #[error(
+        "`zero` must be equations with their terms, such as `x: 1, y z; y: z^2`, found `{part}`"
+    )]
+    NoColon { part: String },
     /// A channel that does not vary.
     #[error("channel `{name}` is constant: no equation can tell it from a constant term")]
     Constant { name: String },
@@ -55,6 +66,13 @@ impl SindyError {
                 "use `--savgol-window {}`, or `--savgol-window 1` for no smoothing",
                 (order + 2) / 2 * 2 + 1
             )),
+            SindyError::NoEquation { channels, .. } => {
+                Some(format!("the channels are {}", enumerate(channels)))
+            }
+            SindyError::NoCandidate { example, .. } => {
+                Some(format!("terms are written as `{example}`"))
+            }
+            SindyError::NoColon { .. } => Some("write `all: 1` for no constant anywhere".into()),
             SindyError::Constant { .. } => {
                 Some("leave it out: name the other channels with `--state`".into())
             }

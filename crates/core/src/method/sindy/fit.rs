@@ -7,7 +7,7 @@ use super::program::Program;
 use super::scan;
 use super::sparse::Regression;
 use super::sums::{Adder, Sums};
-use super::{Extent, Law, Sindy, SindyError, settings};
+use super::{Extent, Law, Sindy, SindyError, settings, zero};
 use crate::dynamics::{Dynamics, Stretch};
 use crate::method::{FitError, Fitting, Method};
 use crate::progress::{Follow, tell};
@@ -39,12 +39,16 @@ pub(super) fn solve(
 ) -> Result<Box<dyn Dynamics>, FitError> {
     let problem = Problem::new(fitting)?;
     let ensemble = settings::ensemble(fitting.settings, fitting.seed);
+    let candidates = zero::candidates(
+        &fitting.settings.text("zero"),
+        &problem.library,
+        fitting.data,
+    )?;
     let mut blocks = problem.sums(fitting, ensemble.map_or(1, |_| ensemble::BLOCKS), follow)?;
     let sums = match ensemble {
         Some(_) => total(&blocks),
         None => blocks.swap_remove(0),
     };
-    let candidates = vec![(0..sums.features).collect(); sums.targets];
     let how = settings::regression(fitting.settings);
     let regression = Regression::new(&sums, candidates.clone(), how, fitting.isa, follow)?;
     let fit = |threshold: f64, follow: &mut dyn Follow| {

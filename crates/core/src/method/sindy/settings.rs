@@ -91,6 +91,12 @@ pub(super) static LIST: &[Setting] = &[
         "Rounds of dropping terms at most",
     ),
     setting(
+        "zero",
+        "",
+        Domain::Text,
+        "Coefficients that are known to be zero, such as `x: 1, y z; y: z^2` of the terms 1 and y z in the equation of x; `all` stands for every equation",
+    ),
+    setting(
         "ensemble",
         "0",
         up_to(0, 100_000),
@@ -169,10 +175,10 @@ pub(super) fn story(settings: &Settings) -> String {
 
 /// The candidate terms.
 pub(super) fn terms(settings: &Settings) -> Terms {
-    let library = settings.get("library");
-    let is_identity = settings.choice("library").starts_with("identity");
-    let has_waves = settings.choice("library").ends_with("fourier");
-    let degree = match (is_polynomial(library), is_identity) {
+    let library = settings.choice("library");
+    let is_polynomial = is_polynomial(Value::Choice(library));
+    let has_waves = library.ends_with("fourier");
+    let degree = match (is_polynomial, library.starts_with("identity")) {
         (true, _) => settings.integer("degree"),
         (_, true) => 1,
         _ => 0,
@@ -184,7 +190,7 @@ pub(super) fn terms(settings: &Settings) -> Terms {
             "only" => Interactions::Only,
             _ => Interactions::All,
         },
-        has_constant: is_polynomial(library) && settings.flag("bias"),
+        has_constant: is_polynomial && settings.flag("bias"),
         frequencies: if has_waves {
             settings.integer("frequencies")
         } else {

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""SINDy beside pysindy: one fit of the same rows at the same threshold, on one core, in turns.
+
+    python3 benches/compare/sindy.py LORENZ.npy ECG.npy [--python PYTHON_WITH_PYSINDY]
+
+Ours is the whole command `attractor train`, which reads the file and writes the run; pysindy is its `fit` alone, in a process that has
+imported it and holds the data. The first turn of each is not counted. pysindy's coefficients are compared with ours before.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+PEER = """
+import sys, time, warnings, json
+import numpy as np, pysindy as ps
+warnings.simplefilter("ignore")
+path, degree, threshold = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+x = np.load(path).astype(float)
+for _ in sys.stdin:
+    model = ps.SINDy(optimizer=ps.STLSQ(threshold=threshold, alpha=0.05), feature_library=ps.PolynomialLibrary(degree=degree),
+                     differentiation_method=ps.SmoothedFiniteDifference())
+    start = time.perf_counter()
+    model.fit(x, t=0.01)
+    print(json.dumps({"seconds": time.perf_counter() - start, "c": model.coefficients().ravel().tolist()}), flush=True)
+"""
+
+
+def ours(binary, data, degree, threshold, folder):
+    """Seconds of a whole training, and its own time without starting, reading and writing."""
+    shutil.rmtree(folder, ignore_errors=True)
+    flags = ["--model", "sindy", "--degree", degree, "--threshold", threshold, "--standardize", "off", "--dt", "0.01", "--threads", "1"]
+    start = time.perf_counter()
+    subprocess.run([binary, "train", data, *flags, "--out", folder, "--quiet"], check=True)
+    whole = time.perf_counter() - start
+    return whole, json.loads((Path(folder) / "outcome.json").read_text())["seconds"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lorenz")
+    parser.add_argument("ecg")
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--binary", default=str(ROOT / "target" / "release" / "attractor"))
+    parser.add_argument("--turns", type=int, default=5)
+    options = parser.parse_args()
+    os.environ.update(ONE)
+    for data, degree, threshold, turns in [(options.lorenz, "2", "0.1", options.turns), (options.ecg, "5", "0.1", 2)]:
+        peer = subprocess.Popen([options.python, "-c", PEER, data, degree, threshold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        times = []
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(turns + 1):
+                whole, own = ours(options.binary, data, degree, threshold, f"{folder}/run")
+                peer.stdin.write("\n")
+                peer.stdin.flush()
+                times.append((whole, own, json.loads(peer.stdout.readline())["seconds"]))
+        peer.stdin.close()
+        peer.wait()
+        whole, own, theirs = (statistics.median(column) for column in zip(*times[1:]))
+        ratio = statistics.median(t / o for _, o, t in times[1:])
+        print(f"{Path(data).stem}, degree {degree}: ours {own:.3f} s (command {whole:.3f} s), pysindy {theirs:.3f} s, {ratio:.1f}x")
+
+
+if __name__ == "__main__":
+    main()
