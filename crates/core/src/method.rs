@@ -11,6 +11,7 @@
 //! [`register`] methods of its own before it uses them.
 
 pub mod linear;
+pub mod neural_ode;
 pub mod nvar;
 mod recording;
 pub mod reservoir;
@@ -423,6 +424,7 @@ pub static METHODS: &[&Method] = &[
     &linear::LINEAR,
     &linear::PERSISTENCE,
     &sindy::SINDY,
+    &neural_ode::NEURAL_ODE,
 ];
 
 /// Methods of the program that uses the library.
