@@ -6,6 +6,7 @@
 //! [`laws`](crate::laws) compare every kernel with its map.
 
 mod dendritic;
+pub(crate) mod field;
 mod layer;
 mod linear;
 mod rectified;
@@ -16,7 +17,7 @@ use std::ops::Range;
 
 pub(crate) use dendritic::Dendritic;
 pub(crate) use rectified::Rectified;
-pub(crate) use shallow::{Clipped, Plain, Shallow, Tanh};
+pub(crate) use shallow::{Clipped, Plain, Shallow, Tanh, Unit};
 
 use crate::map::Dims;
 use crate::simd::{
@@ -160,16 +161,21 @@ fn stride_of<P>(units: usize) -> usize {
 /// Bytes of a second-level cache that sums and a chunk's units may fill each.
 const HALF_CACHE: usize = 256 * 1024;
 
-/// How many steps of the backward sweep form a chunk: as many as keep unit values and cotangents of eight windows in half
-/// of a second-level cache of half a megabyte (marks come on top), but at least 24, because fewer would spend their time on
-/// loading and storing sums. Where the sums alone fill the cache, the whole window is one chunk. Sums go from chunk to
-/// chunk, so that this must not depend on how many windows a register holds; caches of processors with wide ones are larger.
+/// How many steps of the backward sweep form a chunk.
 pub(crate) fn chunk_of(kernel: &impl Kernel, window: usize) -> usize {
+    chunk_len(kernel.units(), kernel.sums_a_unit(), window)
+}
+
+/// How many steps of the backward sweep, or rows of other tapes, form a chunk: as many as keep unit values and cotangents of eight
+/// windows in half of a second-level cache of half a megabyte (marks come on top), but at least 24, because fewer would spend their
+/// time on loading and storing sums. Where the sums alone fill the cache, the whole window is one chunk. Sums go from chunk to
+/// chunk, so that this must not depend on how many windows a register holds; caches of processors with wide ones are larger.
+fn chunk_len(units: usize, sums_a_unit: usize, window: usize) -> usize {
     let bytes = size_of::<Lanes8>();
-    if kernel.units() * kernel.sums_a_unit() * bytes > HALF_CACHE {
+    if units * sums_a_unit * bytes > HALF_CACHE {
         return window;
     }
-    let step = 2 * stride_of::<Lanes8>(kernel.units()) * bytes;
+    let step = 2 * stride_of::<Lanes8>(units) * bytes;
     (HALF_CACHE / step.max(1)).clamp(24, 24.max(window))
 }
 
@@ -188,6 +194,12 @@ impl Chunk {
         self.steps.end == self.window
     }
 
+    /// Whether it is the one that the backward sweep ends with.
+    #[inline(always)]
+    pub(crate) fn is_last(&self) -> bool {
+        self.steps.start == 0
+    }
+
     /// Puts Σ_t d_t a_tᵀ of the whole window into its place, once all chunks have been here: until then it stands in `sums`.
     #[inline(always)]
     fn gram<S: Simd, P: Lanes>(
@@ -197,13 +209,12 @@ impl Chunk {
         sums: &mut [P],
         to: impl Sums<S, P>,
     ) {
-        let is_last = self.steps.start == 0;
-        if self.is_first() && is_last {
+        if self.is_first() && self.is_last() {
             gram_whole(simd, (d, a), to);
             return;
         }
         gram(simd, (d, a), sums, self.is_first());
-        if is_last {
+        if self.is_last() {
             reduce(simd, (sums, d.width()), to);
         }
     }

@@ -13,6 +13,7 @@
 pub mod lem;
 pub mod linear;
 pub mod lstm;
+pub mod neural_ode;
 pub mod nvar;
 mod recording;
 mod recurrent;
@@ -428,6 +429,7 @@ pub static METHODS: &[&Method] = &[
     &sindy::SINDY,
     &lstm::LSTM,
     &lem::LEM,
+    &neural_ode::NEURAL_ODE,
 ];
 
 /// Methods of the program that uses the library.

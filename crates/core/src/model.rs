@@ -1,7 +1,7 @@
 //! A model: a map, an observation model and their parameters, in f32 as trained and in f64 for everything else. It is what
 //! teacher forcing trains, and a [`Dynamics`] whose states are inferred from one row.
 
-mod free_run;
+pub(crate) mod free_run;
 
 use std::any::Any;
 use std::fmt;

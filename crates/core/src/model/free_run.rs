@@ -11,7 +11,7 @@ use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Simd, Task, dispatch};
 use crate::train::with_kernel;
 
 /// Orbits side by side.
-trait FreeRun: Send {
+pub(crate) trait FreeRun: Send {
     /// How many.
     fn width(&self) -> usize;
 
@@ -185,7 +185,7 @@ impl<K: Kernel, P: Lanes> Task for Steps<'_, K, P> {
 }
 
 /// Forecasts in lanes from rows of a recording.
-pub(super) struct LaneForecasts<'a> {
+pub(crate) struct LaneForecasts<'a> {
     run: Box<dyn FreeRun>,
     data: Stretch<'a>,
     /// The row of each lane.
@@ -197,8 +197,13 @@ pub(super) struct LaneForecasts<'a> {
 
 impl<'a> LaneForecasts<'a> {
     pub(super) fn new(model: &Model, data: Stretch<'a>) -> LaneForecasts<'a> {
+        LaneForecasts::of(free_run(model), data)
+    }
+
+    /// Of any system that runs in lanes.
+    pub(crate) fn of(run: Box<dyn FreeRun>, data: Stretch<'a>) -> LaneForecasts<'a> {
         LaneForecasts {
-            run: free_run(model),
+            run,
             data,
             rows: Vec::new(),
             ahead: 0,
@@ -247,9 +252,20 @@ pub(super) fn orbits(
     steps: usize,
 ) -> Vec<Vec<f64>> {
     let k = model.architecture().dims.inputs;
-    let mut run = free_run(model);
     let first = |x: &&[f64]| model.orbit_from(x, &inputs[..k.min(inputs.len())], 1);
-    let mut orbits: Vec<Vec<f64>> = starts.iter().map(first).collect();
+    let first = starts.iter().map(first).collect();
+    orbits_from(free_run(model), first, starts, (inputs, k), steps)
+}
+
+/// Orbits of `steps` rows in lanes, behind their first rows, from several observations, all driven by the same inputs (steps × K).
+pub(crate) fn orbits_from(
+    mut run: Box<dyn FreeRun>,
+    first: Vec<Vec<f64>>,
+    starts: &[&[f64]],
+    (inputs, k): (&[f64], usize),
+    steps: usize,
+) -> Vec<Vec<f64>> {
+    let mut orbits = first;
     for (starts, orbits) in starts
         .chunks(run.width())
         .zip(orbits.chunks_mut(run.width()))
