@@ -215,7 +215,14 @@ impl Run {
             self.write_experiment()?;
         }
         let from = self.checkpoint()?;
-        let trained = Training::of(&self.task, Some(self), watch).run(from)?;
+        let trained = match Training::of(&self.task, Some(self), watch).run(from) {
+            Err(error @ Error::Experiment(_)) => {
+                // What cannot be fitted to these data is no run that could be continued.
+                let _ = fs::remove_file(self.path.join(EXPERIMENT));
+                return Err(error);
+            }
+            other => other?,
+        };
         if trained.summary.outcome != Ending::Stopped {
             self.end(&trained)?;
         }

@@ -528,7 +528,7 @@ fn a_column_of_times_is_not_trained_on() {
     // Inspecting names it, too.
     let (told, _) = said(at, "inspect zeit.csv", 1);
     assert!(
-        told.contains("problem: Zeit: rises in nearly equal steps"),
+        told.contains("problem: Zeit: is named like a column of times"),
         "{told}"
     );
 }

@@ -107,11 +107,7 @@ fn latex(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
         format!(r"{} \\", cells.join(" & "))
     };
     let head: Vec<String> = sheet.head.iter().map(latex_head).collect();
-    let left = sheet
-        .head
-        .iter()
-        .take_while(|head| matches!(head, Head::Word(_)));
-    let left = left.count() - 3;
+    let left = sheet.keys;
     let columns = "l".repeat(left) + &"c".repeat(sheet.head.len() - left);
     writeln!(out, r"\begin{{tabular}}{{{columns}}}")?;
     writeln!(out, "\\toprule\n{} \\\\\n\\midrule", head.join(" & "))?;

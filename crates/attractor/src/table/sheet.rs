@@ -18,6 +18,8 @@ pub(super) enum Cell {
 /// Rows of cells.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
+    /// How many columns at the left say which group it is.
+    pub(super) keys: usize,
     /// What columns are called.
     pub(super) head: Vec<Head>,
     /// Groups.
@@ -48,6 +50,7 @@ impl Sheet {
         let measures = table.measures.iter();
         let measures = measures.map(|id| Head::Measure(id, table.pe_steps));
         Sheet {
+            keys: table.keys.len(),
             head: words.chain([Head::Parameters]).chain(measures).collect(),
             body: table
                 .groups

@@ -459,7 +459,7 @@ fn tables_have_formats_and_the_paper_beside_them() {
         ("text", "  name"),
         ("md", "| name | runs |"),
         ("csv", "name,runs,diverged,dropped,"),
-        ("latex", "\\begin{tabular}{lccccccc}"),
+        ("latex", "\\begin{tabular}{lcccccccc}"),
     ] {
         let out = said(here, &format!("table d --format {format}"), 0).0;
         assert!(out.starts_with(begin), "{out}");

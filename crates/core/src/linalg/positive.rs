@@ -128,7 +128,7 @@ mod tests {
 
     /// BᵀB of a matrix of waves, with columns of very unlike sizes.
     fn gram(rows: usize, n: usize) -> (Vec<f64>, Vec<f64>) {
-        let wave = |e: usize| (1.7 * e as f64).sin();
+        let wave = |e: usize| (1.7 * (e * e) as f64).sin();
         let size = |j: usize| 10f64.powi(j as i32 % 7 - 3);
         let b: Vec<f64> = (0..rows * n).map(|e| wave(e) * size(e % n)).collect();
         let entry = |i: usize, j: usize| (0..rows).map(|t| b[t * n + i] * b[t * n + j]).sum();
