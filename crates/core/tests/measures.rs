@@ -512,15 +512,15 @@ fn the_orbit_of_the_paper_drops_a_quarter_unless_inputs_drive_it() {
 
 #[test]
 fn only_the_scores_that_are_asked_for_are_computed() {
-    let (series, model) = case(0, 0, ObservationKind::Linear);
-    let truth = Rows::new(&series.trajectories()[0].x, 3);
+    let (truth, other) = (orbit("lorenz63", 150, 0), orbit("lorenz63", 150, 1));
+    let truth = Rows::new(&truth, 3);
     let judged = |scores| {
         let plan = Plan {
             scores,
             ..Plan::default()
         };
         let reference = Reference::new(Stretch::of(truth), plan).unwrap();
-        reference.judge(&reference.orbit(&model))
+        reference.judge(&other)
     };
     let all = judged(Which::Paper);
     assert!(all.value("d_stsp").is_some() && all.value("d_h").is_some());
