@@ -455,57 +455,39 @@ fn data_that_a_run_could_not_find_again_are_refused_at_the_start() {
     assert!(!folder.path().join("r").exists());
 }
 
-#[test]
-fn a_column_of_times_is_not_trained_on() {
-    let folder = TempDir::new().unwrap();
-    let at = folder.path();
-    let small = "--out r --hidden 4 --window 10 --batch 2 --epochs 1 --batches-per-epoch 1 --quiet";
+/// Files with a column of times, its name, and the other columns.
+fn files_with_times() -> [(&'static str, String, &'static str, &'static str); 3] {
     let waves = |t: u32| (f64::from(t).sin(), (0.7 * f64::from(t)).cos());
     let rows = |head: &str, row: &dyn Fn(u32) -> String| -> String {
         (0..120).fold(head.to_string(), |text, t| text + "\n" + &row(t)) + "\n"
     };
-    let cases = [
-        // A header in another language, with semicolons.
-        (
-            "zeit.csv",
-            rows("Zeit [s];x;y", &|t| {
-                format!("{};{};{}", 0.5 * f64::from(t), waves(t).0, waves(t).1)
-            }),
-            "Zeit",
-            "x,y",
-        ),
-        // Calendar columns.
-        (
-            "months.csv",
-            rows("year,month,x", &|t| {
-                format!("{},{},{}", 1950 + t / 12, t % 12 + 1, waves(t).0)
-            }),
-            "year",
-            "month,x",
-        ),
-        // The index that a data frame leaves.
-        (
-            "frame.csv",
-            rows("i,x,y", &|t| format!("{t},{},{}", waves(t).0, waves(t).1)),
-            "i",
-            "x,y",
-        ),
-    ];
-    for (name, text, clock, others) in cases {
+    // A header in another language with semicolons, calendar columns, and the index that a data frame leaves.
+    let zeit = rows("Zeit [s];x;y", &|t| {
+        format!("{};{};{}", 0.5 * f64::from(t), waves(t).0, waves(t).1)
+    });
+    let months = rows("year,month,x", &|t| {
+        format!("{},{},{}", 1950 + t / 12, t % 12 + 1, waves(t).0)
+    });
+    let frame = rows("i,x,y", &|t| format!("{t},{},{}", waves(t).0, waves(t).1));
+    [
+        ("zeit.csv", zeit, "Zeit", "x,y"),
+        ("months.csv", months, "year", "month,x"),
+        ("frame.csv", frame, "i", "x,y"),
+    ]
+}
+
+#[test]
+fn a_column_of_times_is_not_trained_on() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    let small = "--hidden 4 --window 10 --batch 2 --epochs 1 --batches-per-epoch 1 --quiet";
+    for (name, text, clock, others) in files_with_times() {
         fs::write(at.join(name), text).unwrap();
-        for verb in ["train", "demo --data"] {
-            let (_, told) = said(
-                at,
-                &format!(
-                    "{verb} {name} {}",
-                    if verb == "train" { small } else { "--out d" }
-                ),
-                2,
-            );
+        let train = format!("train {name} --out r {small}");
+        for verb in [train, format!("demo --data {name} --out d")] {
+            let (_, told) = said(at, &verb, 2);
             assert!(told.contains(&format!("channel `{clock}`")), "{told}");
-            let hint = format!(
-                "`--time {clock}` takes it as the time axis, `--state {others}` leaves it out"
-            );
+            let hint = format!("`--time {clock}` takes it as the time axis, `--state {others}`");
             assert!(told.contains(&hint), "{told}");
         }
         assert!(!at.join("r").exists() && !at.join("d").exists());
@@ -516,19 +498,11 @@ fn a_column_of_times_is_not_trained_on() {
         ("b", "--state x,y"),
         ("c", "--time none"),
     ] {
-        said(
-            at,
-            &format!(
-                "train zeit.csv {flag} {}",
-                small.replace("--out r", &format!("--out {out}"))
-            ),
-            0,
-        );
+        let train = format!("train zeit.csv --out {out} {flag} {small}");
+        said(at, &train, 0);
     }
     // Inspecting names it, too.
     let (told, _) = said(at, "inspect zeit.csv", 1);
-    assert!(
-        told.contains("problem: Zeit: is named like a column of times"),
-        "{told}"
-    );
+    let problem = "problem: Zeit: is named like a column of times";
+    assert!(told.contains(problem), "{told}");
 }

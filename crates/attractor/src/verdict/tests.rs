@@ -1,3 +1,5 @@
+//! Verdicts on evaluations whose answer is known.
+
 use attractor_core::measure::Estimate;
 use attractor_core::measure::levels::Level;
 

@@ -1,3 +1,5 @@
+//! Autoregressions and persistence against closed forms and the laws.
+
 use super::*;
 use crate::laws;
 use crate::rng::{Rng, Stream};

@@ -1,3 +1,5 @@
+//! Next-generation reservoirs against systems that they contain, and the laws.
+
 use super::*;
 use crate::laws;
 use crate::progress::Unwatched;

@@ -1,3 +1,5 @@
+//! Reservoirs against known values, a linear teacher, and the laws.
+
 use super::*;
 use crate::laws;
 use crate::linalg::eigenvalues;
@@ -134,9 +136,36 @@ fn known(count: usize, start: usize) -> Vec<f64> {
     (start..start + count).map(number).collect()
 }
 
+/// Computed with NumPy from the equations, printed to ten digits.
+const STATES: [[f64; 4]; 2] = [
+    [
+        0.244_918_662_4,
+        0.049_958_375,
+        0.291_312_612_5,
+        -0.379_948_962_3,
+    ],
+    [
+        0.118_665_876_4,
+        0.078_113_371_7,
+        -0.205_218_661_9,
+        0.321_503_535_1,
+    ],
+];
+const FEATURES: [f64; 4] = [
+    0.014_081_590_2,
+    0.078_113_371_7,
+    0.042_114_699_2,
+    0.321_503_535_1,
+];
+const NEXT: [f64; 4] = [
+    0.093_084_180_4,
+    0.036_721_269_4,
+    0.056_059_182_9,
+    0.048_682_166_1,
+];
+
 #[test]
 fn known_states_and_outputs_are_found() {
-    // Computed with NumPy from the equations, printed to ten digits.
     let entries: Vec<(usize, f64)> = known(16, 2).iter().map(|v| v.abs()).enumerate().collect();
     let mut w = Sparse::from_entries(4, &entries);
     // Bounds on the radius are closed to 1e-13 of it.
@@ -157,51 +186,21 @@ fn known_states_and_outputs_are_found() {
         let pairs = found.iter().zip(expected);
         pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-10, "{found:?} {expected:?}"));
     };
-    let states = [
-        [
-            0.244_918_662_4,
-            0.049_958_375,
-            0.291_312_612_5,
-            -0.379_948_962_3,
-        ],
-        [
-            0.118_665_876_4,
-            0.078_113_371_7,
-            -0.205_218_661_9,
-            0.321_503_535_1,
-        ],
-    ];
     let rows = [0.5, -1.0, 0.25, 0.75];
     let data = Stretch::of(Rows::new(&rows, 2));
     let mut z = vec![0.0; 4];
-    for (t, state) in states.iter().enumerate() {
+    for (t, state) in STATES.iter().enumerate() {
         r.absorb(data, t, &mut z);
         close(&z, state);
     }
     let mut features = [0.0; 4];
     r.write_features(&z, &mut features);
-    close(
-        &features,
-        &[
-            0.014_081_590_2,
-            0.078_113_371_7,
-            0.042_114_699_2,
-            0.321_503_535_1,
-        ],
-    );
+    close(&features, &FEATURES);
     let (mut x_hat, mut next) = ([0.0; 2], [0.0; 4]);
     r.observe(&z, &mut x_hat);
     close(&x_hat, &[0.039_656_497_3, -0.055_999_222_8]);
     r.step(&z, &[], &mut next);
-    close(
-        &next,
-        &[
-            0.093_084_180_4,
-            0.036_721_269_4,
-            0.056_059_182_9,
-            0.048_682_166_1,
-        ],
-    );
+    close(&next, &NEXT);
 }
 
 #[test]
