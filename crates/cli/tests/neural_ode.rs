@@ -44,7 +44,7 @@ fn a_neural_ode_goes_through_every_verb() {
     // (2 + 1 + 1) 12 + 13 · 2 parameters.
     assert_eq!(scores["parameters"], 74);
     said(path, "generate r --steps 50 --data d.csv --out g.csv", 0);
-    document(path, "analyze r --steps 500 --seconds 1", 0);
+    document(path, "analyze r --data d.csv --steps 50 --seconds 1", 0);
     said(path, "report r --seconds 1", 0);
     let (text, _) = said(path, "explain neural-ode", 0);
     assert!(text.contains("W_b σ(W_a x + b_a + C s) + b_b"), "{text}");

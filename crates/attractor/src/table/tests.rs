@@ -313,10 +313,16 @@ fn rows_of_the_paper_are_complete() {
     let names: Vec<&str> = paper::PAPER.iter().map(|row| row.name).collect();
     for (i, row) in paper::PAPER.iter().enumerate() {
         assert!(!names[..i].contains(&row.name), "{}", row.name);
+        // Equations by regression are the same for every seed.
+        let least = if row.name.starts_with("SINDy") {
+            0.0
+        } else {
+            f64::MIN_POSITIVE
+        };
         assert!(
             row.scores
                 .iter()
-                .all(|(median, mad)| median > mad && *mad > 0.0)
+                .all(|(median, mad)| median > mad && *mad >= least)
         );
     }
     // |θ| = 2M + 2ML + L + NM for the shallow model with a linear read-out, by its sizes in the paper.
