@@ -263,13 +263,15 @@ fn a_wave_is_learned() {
         ("warm-up", "30"),
     ];
     let free = [("alpha", "0.5")];
-    for (method, settings) in [("lstm", &lstm[..]), ("lem", &lem[..])] {
+    // A LEM counts every forecast of its windows. The first row of a wave does not tell whether it rises or falls, which leaves
+    // sin² 0.35 ⟨cos²⟩ = 0.059 of one forecast in thirty, 2e-3; twice that, where half of the next inputs are its own.
+    for (method, settings, most) in [("lstm", &lstm[..], 1e-3), ("lem", &lem[..], 4e-3)] {
         for more in [&[][..], &free[..]] {
             let case = Case::new(method, &series, &[settings, more].concat());
             let (state, epochs) = case.train();
             let last = epochs.last().unwrap().loss;
             assert!(
-                last < 1e-3 && last < 0.05 * epochs[0].loss,
+                last < most && last < 0.05 * epochs[0].loss,
                 "{method}: {last}"
             );
             let network = case.trainer().unwrap().dynamics(&state.theta);
@@ -319,7 +321,7 @@ fn lengths_that_do_not_fit_are_refused() {
     let (message, hint) = refused("lstm", &data, &long);
     assert_eq!(
         message,
-        "states that are carried over 1,000 rows need 1,009 without a gap, the longest stretch has 400"
+        "states that are carried over 1000 rows need 1009 without a gap, the longest stretch has 400"
     );
     assert_eq!(hint, "use `--propagation 391` or less");
     let (message, hint) = refused("lstm", &data, &[]);

@@ -196,8 +196,8 @@ fn external_inputs_are_terms_and_drive_forecasts() {
 #[test]
 fn counts_are_those_of_the_paper() {
     let mut rng = Rng::new(2, Stream::Noise);
-    let cases: [(usize, usize, &[(&str, &str)], usize); 3] = [
-        (3, 200, &[], 30),
+    let cases = [
+        (3, 200, &[][..], 30),
         (20, 1200, &[], 4620),
         (5, 1500, &[("degree", "7")], 3960),
     ];

@@ -186,9 +186,8 @@ impl LeastSquares {
         let (f, first) = (self.features, self.first_target());
         let mut w = vec![0.0; self.targets * f];
         for (i, w) in w.chunks_exact_mut(f).enumerate() {
-            for j in 0..f {
-                w[j] = self.gram.at(first + i, j);
-            }
+            let entries = w.iter_mut().enumerate();
+            entries.for_each(|(j, w)| *w = self.gram.at(first + i, j));
             // Column by column of Lᵀ: L's rows are read as they stand, those of a panel at a time.
             for j in (0..f).rev() {
                 let (before, from_j) = w.split_at_mut(j);
@@ -337,7 +336,10 @@ mod tests {
         sums
     }
 
-    fn random(rows: usize, f: usize, n: usize) -> (Vec<(Vec<f64>, Vec<f64>)>, Vec<f64>) {
+    /// Features and targets of a row.
+    type Pair = (Vec<f64>, Vec<f64>);
+
+    fn random(rows: usize, f: usize, n: usize) -> (Vec<Pair>, Vec<f64>) {
         let mut rng = Rng::new(3, Stream::MonteCarlo);
         let mut normals = |count: usize| (0..count).map(|_| rng.normal()).collect::<Vec<f64>>();
         let teacher = normals(n * f);

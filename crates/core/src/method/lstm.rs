@@ -197,8 +197,8 @@ impl Lengths {
             message: format!(
                 "states that are carried over {} need {} without a gap, the longest stretch has {}",
                 count(self.propagation, "row"),
-                grouped(needed),
-                grouped(longest)
+                needed,
+                longest
             ),
             hint: (left >= self.sequence + self.prediction)
                 .then(|| format!("use `--propagation {left}` or less")),

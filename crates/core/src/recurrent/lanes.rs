@@ -403,10 +403,11 @@ impl<P: Lanes> Sweep<P> {
         self.e[..first].fill(P::ZERO);
         let (weight, mut squares) = (self.weight.load(simd), P::Vector::splat(simd, 0.0));
         for (place, e) in self.e.iter_mut().enumerate().skip(first) {
-            let mut error = e.load(simd) - self.x[place + channels].load(simd);
-            if let Some(there) = self.mask.get(place + channels) {
-                error = error * there.load(simd);
-            }
+            let error = e.load(simd) - self.x[place + channels].load(simd);
+            let error = match self.mask.get(place + channels) {
+                Some(there) => error * there.load(simd),
+                None => error,
+            };
             squares = error.mul_add(error, squares);
             e.store(weight * error);
         }

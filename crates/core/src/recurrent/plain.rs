@@ -54,12 +54,13 @@ pub fn sweep<C: Cell>(cell: &C, theta: &[f64], window: Window<'_>) -> Swept {
     let forward = forward(cell, theta, window);
     let mut residuals = vec![0.0; steps * n];
     let mut loss = 0.0;
-    for place in (steps - window.counted) * n..steps * n {
+    let first = (steps - window.counted) * n;
+    for (place, residual) in residuals.iter_mut().enumerate().skip(first) {
         let x = window.x[n + place];
         if !x.is_nan() {
             let error = forward.x_hat[place] - x;
             loss += window.weight * error * error;
-            residuals[place] = 2.0 * window.weight * error;
+            *residual = 2.0 * window.weight * error;
         }
     }
     let dtheta = backward(cell, theta, window, &forward, residuals);

@@ -93,8 +93,8 @@ impl Halving {
         limits: Limits<'_>,
     ) -> [f64; L] {
         let numbers = x.len();
-        for i in 0..STAGES {
-            combine(&mut self.y[..numbers], x, h, A[i], &self.k);
+        for (i, a) in A.into_iter().enumerate().take(STAGES) {
+            combine(&mut self.y[..numbers], x, h, a, &self.k);
             flow(&self.y[..numbers], &mut self.k[i * numbers..][..numbers]);
         }
         combine(&mut self.end[..numbers], x, h, A[STAGES], &self.k);

@@ -372,7 +372,7 @@ impl Simulation {
         system: &dyn System,
         mut x: Vec<f64>,
         rows: usize,
-        visit: &mut dyn FnMut(usize, &[f64]) -> Result<(), Stopped>,
+        visit: &mut Visit<'_>,
     ) -> Result<(), SimulateError> {
         let ends = |row: usize, error: IntegrateError| SimulateError::Orbit {
             system: self.info.entry.id,
@@ -425,6 +425,9 @@ impl Simulation {
         }
     }
 }
+
+/// Sees the state of a row, and may stop.
+type Visit<'a> = dyn FnMut(usize, &[f64]) -> Result<(), Stopped> + 'a;
 
 type Advance<'a> = Box<dyn FnMut(usize, &mut [f64]) -> Result<(), IntegrateError> + 'a>;
 

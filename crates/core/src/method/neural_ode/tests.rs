@@ -180,7 +180,7 @@ fn waves(n: usize, k: usize, rows: usize, missing: bool) -> Series {
     let wave = |i: usize, n: usize, f: f64| {
         ((i / n) as f64 * (0.3 + 0.1 * f) + 2.0 * (i % n) as f64).sin()
     };
-    let is_missing = |i: usize| missing && i % 7 == 3 && (i / n) % 4 != 0;
+    let is_missing = |i: usize| missing && i % 7 == 3 && !(i / n).is_multiple_of(4);
     let x = (0..rows * n).map(|i| {
         if is_missing(i) {
             f64::NAN

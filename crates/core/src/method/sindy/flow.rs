@@ -239,8 +239,8 @@ impl<'a> Lanes<'a> {
                 dispatch_widest(self.isa, task)
             }
         };
-        for lane in 0..branches {
-            self.settle(lane, errors[lane]);
+        for (lane, error) in errors.into_iter().enumerate().take(branches) {
+            self.settle(lane, error);
         }
     }
 

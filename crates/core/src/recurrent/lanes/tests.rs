@@ -140,11 +140,12 @@ fn load<P: Lanes>(sweep: &mut Sweep<P>, windows: &[[Vec<f32>; 3]]) {
 fn lanes_are_plain<L: LaneCell>(cell: L::Exact) {
     for (share, alpha) in [(1.0, 1.0), (1.0, 0.4), (1.0, 0.0), (0.7, 1.0), (0.7, 0.4)] {
         let sample = Sample::new(cell.clone(), 9, 5, share);
-        let feed = match share < 1.0 || alpha < 1.0 {
-            true => Feed::Mixed {
+        let feed = if share < 1.0 || alpha < 1.0 {
+            Feed::Mixed {
                 alpha: alpha as f32,
-            },
-            false => Feed::Data,
+            }
+        } else {
+            Feed::Data
         };
         let (loss, dtheta) = sample.plain(alpha);
         let largest = dtheta.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
