@@ -96,7 +96,7 @@ pub(crate) trait Task {
 
 /// Runs a task on lanes of type `P` with an instruction set that this processor has. Lanes beside wide registers are for
 /// AVX-512, eight in narrow ones for all others: an instruction set more for either would only be compiled, not be faster.
-/// With `--cfg attractor_no_avx512` kernels for AVX-512 are left out, which saves a developer half of the time to compile.
+/// A developer's build leaves kernels for AVX-512 out where the processor has none (`build.rs`).
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();
