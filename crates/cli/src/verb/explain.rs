@@ -286,12 +286,8 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
     fn models_and_training_have_their_settings() {
         for method in method::METHODS {
             let page = explained(&method.entry);
-            assert!(page.contains("  latent = auto\n"), "{page}");
-            let has_hidden = !method.entry.id.ends_with("plrnn")
-                || ["shallow", "dendritic"]
-                    .iter()
-                    .any(|kind| page.contains(kind));
-            assert_eq!(page.contains("  hidden = 50"), has_hidden, "{page}");
+            let has = |s: &Setting| page.contains(&format!("  {} = {}", s.name, s.default));
+            assert!(method.entry.settings.iter().all(has), "{page}");
         }
         let mut out = Vec::new();
         write_training(&mut out).unwrap();
