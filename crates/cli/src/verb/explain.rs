@@ -290,12 +290,8 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
         assert_eq!(maps.len(), 7);
         for method in maps {
             let page = explained(&method.entry);
-            assert!(page.contains("  latent = auto\n"), "{page}");
-            let has_hidden = !method.entry.id.ends_with("plrnn")
-                || ["shallow", "dendritic"]
-                    .iter()
-                    .any(|kind| page.contains(kind));
-            assert_eq!(page.contains("  hidden = 50"), has_hidden, "{page}");
+            let has = |s: &Setting| page.contains(&format!("  {} = {}", s.name, s.default));
+            assert!(method.entry.settings.iter().all(has), "{page}");
         }
         let mut out = Vec::new();
         write_training(&mut out).unwrap();

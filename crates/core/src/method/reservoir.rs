@@ -21,7 +21,7 @@ use crate::catalogue::{Entry, Kind};
 use crate::dynamics::{
     Dynamics, Forecasts, Memory, Named, Sizes, Stretch, Tangent, Values, leaves_f32,
 };
-use crate::linalg::sparse::Sparse;
+use crate::linalg::sparse::{Gathered, Sparse};
 use crate::progress::Follow;
 use crate::settings::{Domain, Setting, Settings};
 use crate::simd::{Isa, Simd, Task, dispatch_widest};
@@ -179,6 +179,8 @@ pub struct Reservoir {
     /// W, R × R, and the place i R + j of each of its entries, for model files.
     w: Sparse,
     places: Vec<f64>,
+    /// W again, for products.
+    gathered: Gathered,
     /// The one weight of each row of W_in, R.
     w_in: Vec<f64>,
     /// W_s, R × K.
@@ -290,13 +292,14 @@ impl Reservoir {
     /// W h + W_in u + W_s s + b.
     #[inline(always)]
     fn input_of_units(&self, h: &[f64], u: &[f64], s: &[f64], v: &mut [f64]) {
+        self.gathered.times(h, v);
         let of_channel = self.units() / self.channels();
-        let blocks = v.chunks_exact_mut(of_channel).zip(u).enumerate();
-        for (block, (v, u)) in blocks {
-            let first = block * of_channel;
-            for (i, v) in (first..).zip(v) {
-                *v = self.w.row_times(i, h) + (self.w_in[i] * u + self.b[i]);
-            }
+        let weights = self.w_in.chunks_exact(of_channel);
+        let biases = self.b.chunks_exact(of_channel);
+        let blocks = v.chunks_exact_mut(of_channel).zip(weights).zip(biases);
+        for (((v, w_in), b), u) in blocks.zip(u) {
+            let units = v.iter_mut().zip(w_in).zip(b);
+            units.for_each(|((v, w), b)| *v += w * u + b);
         }
         if !s.is_empty() {
             let rows = self.w_s.chunks_exact(s.len());
@@ -416,8 +419,10 @@ fn load(_: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>, Load
     refuse_bad_places(&places, units)?;
     let entries = places.iter().zip(numbers("W"));
     let entries: Vec<(usize, f64)> = entries.map(|(&place, v)| (place as usize, v)).collect();
+    let w = Sparse::from_entries(units, &entries);
     Ok(Box::new(Reservoir {
-        w: Sparse::from_entries(units, &entries),
+        gathered: Gathered::new(&w),
+        w,
         places,
         w_in: numbers("W_in"),
         w_s: numbers("W_s"),

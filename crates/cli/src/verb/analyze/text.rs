@@ -98,6 +98,12 @@ fn exponents(
                 figure(gap / dt)
             )?;
         }
+        None if spectrum.mean_log_det.is_none() => writeln!(
+            out,
+            "  the largest {} of {}: no sum to check",
+            spectrum.exponents.len(),
+            reconstruction.dynamics.sizes().state
+        )?,
         None => writeln!(
             out,
             "  directions are lost where the map is singular: no sum to check"

@@ -7,6 +7,7 @@
 use super::weights::Weights;
 use super::{Desk, Form, Reservoir};
 use crate::linalg::least_squares::{Batch, LeastSquares};
+use crate::linalg::sparse::Gathered;
 use crate::method::recording::{Recording, Rows, refuse_bytes, refuse_constant, refuse_short};
 use crate::method::{FitError, Fitting};
 use crate::progress::{Follow, tell};
@@ -85,6 +86,7 @@ pub(super) fn fit(fitting: Fitting<'_>, follow: &mut dyn Follow) -> Result<Reser
         b,
     } = Weights::draw(&plan, fitting.seed)?;
     let mut reservoir = Reservoir {
+        gathered: Gathered::new(&w),
         w,
         places,
         w_in,

@@ -172,6 +172,7 @@ fn known_states_and_outputs_are_found() {
     assert!((w.spectral_radius() - 1.131_997_156_218_466_5).abs() < 1.2e-13);
     weights::scale(&mut w, 0.6).unwrap();
     let r = Reservoir {
+        gathered: Gathered::new(&w),
         w,
         places: (0..16).map(f64::from).collect(),
         w_in: known(4, 3),
