@@ -8,7 +8,7 @@
 //! ```
 //!
 //! (subspace iteration; Halko, Martinsson and Tropp 2011, `halko2011`). A round costs N k (2T + k), and takes the error of b_k down by
-//! λ_{2M+9}/λ_k. It ends when the leading λ no longer change, or after [`ROUNDS`]: where the spectrum is so flat that it has not ended by then, any
+//! λ_{2M+9}/λ_k. It ends when the leading λ no longer change, or after `ROUNDS` rounds: where the spectrum is so flat that it has not ended by then, any
 //! of the vectors do as well.
 
 use crate::linalg;
