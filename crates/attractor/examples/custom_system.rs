@@ -11,6 +11,7 @@ use std::sync::Arc;
 use attractor::analysis::lyapunov::{LyapunovPlan, lyapunov_of_dynamics, lyapunov_spectrum};
 use attractor::experiment::{Experiment, Origin, Raw};
 use attractor::generate::departure;
+use attractor::progress::Unwatched;
 use attractor::run::{Recording, Task};
 use attractor::series::Series;
 use attractor::system::integrate::{Dop853, Tolerance};
@@ -47,7 +48,7 @@ pub(crate) fn run(_: &Path) -> Result<[Vec<f64>; 2], Box<dyn Error>> {
         intervals: 5000,
         ..LyapunovPlan::full(3)
     };
-    let exact = lyapunov_spectrum(&system, Time::Flow { dt: DT }, &x0, &plan)?;
+    let exact = lyapunov_spectrum(&system, Time::Flow { dt: DT }, &x0, &plan, &mut Unwatched)?;
     let flow = |x: &[f64], dx: &mut [f64]| system.evaluate(x, dx);
     let mut orbit = Dop853::new(flow, &x0, Tolerance::relative(1e-9));
     let mut x = vec![0.0; 3 * 6000];
@@ -67,7 +68,8 @@ pub(crate) fn run(_: &Path) -> Result<[Vec<f64>; 2], Box<dyn Error>> {
         intervals: 20_000,
         ..LyapunovPlan::full(start.len())
     };
-    let spectrum = lyapunov_of_dynamics(model.dynamics.as_ref(), &start, &[], &plan)?;
+    let dynamics = model.dynamics.as_ref();
+    let spectrum = lyapunov_of_dynamics(dynamics, &start, &[], &plan, &mut Unwatched)?;
     Ok([exact.exponents, spectrum.per_time(DT).exponents])
 }
 

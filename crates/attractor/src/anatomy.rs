@@ -7,17 +7,23 @@
 
 mod document;
 pub(crate) mod gradients;
+mod others;
 mod tables;
 
 pub use document::{AnatomyDocument, ExponentsDocument, observe, per};
+pub use others::{OthersDocument, sentence};
 pub use tables::{TABLES, Table, Tables, prepare, tables};
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use attractor_core::analysis::basins::Basins;
 use attractor_core::analysis::cycles::{Expired, FixedInput, Found, Pool, newton};
 use attractor_core::analysis::fixed_points::{Cells, Effort, cycles_of_period};
 use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_of_dynamics};
 use attractor_core::analysis::membership::Attractor;
+use attractor_core::analysis::period::period;
 use attractor_core::analysis::regions::Itinerary;
 use attractor_core::dynamics::{Dynamics, leaves_f32};
 use attractor_core::map::piecewise::PiecewiseLinear;
@@ -30,6 +36,7 @@ use crate::Error;
 use crate::generate::{self, GeneratedFrom};
 use crate::model_file::Reconstruction;
 use crate::seen::Seen;
+use others::Ground;
 
 /// What to look for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,8 +88,28 @@ pub struct Anatomy {
     pub input: Vec<f64>,
     /// The regions of the orbit; none if the map is smooth.
     pub regions: Option<Regions>,
+    /// The period of the orbit in steps; none if it diverges, rests or does not come back.
+    pub period: Option<f64>,
     /// The orbit as the attractor; none if it diverges.
     pub attractor: Option<Attractor>,
+    /// Where other orbits end; none if the orbit diverges.
+    pub basins: Option<Basins>,
+}
+
+/// What data there are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sources<'a> {
+    /// Data that the orbit starts from and is driven by; where there are none, it starts as the model card says.
+    pub data: Option<&'a Seen>,
+    /// Data whose rows other orbits start from.
+    pub rows: Option<&'a Seen>,
+}
+
+impl<'a> Sources<'a> {
+    /// The same data for both.
+    pub fn of(data: Option<&'a Seen>) -> Sources<'a> {
+        Sources { data, rows: data }
+    }
 }
 
 /// Linear regions of a model.
@@ -95,9 +122,6 @@ pub struct Regions {
     pub itinerary: Itinerary,
 }
 
-/// What is done, in order: an orbit, its exponents, fixed points and cycles.
-const PARTS: u64 = 3;
-
 /// Exponents of systems with more variables than this are the largest [`SOME`] alone.
 const MANY: usize = 128;
 const SOME: usize = 20;
@@ -105,74 +129,139 @@ const SOME: usize = 20;
 /// Takes a model apart.
 pub fn dissect(
     reconstruction: &Reconstruction,
-    data: Option<&Seen>,
+    Sources { data, rows }: Sources<'_>,
     request: &Request,
     follow: &mut dyn Follow,
 ) -> Result<Anatomy, Error> {
     let dynamics = reconstruction.dynamics.as_ref();
     let start = generate::departure(reconstruction, data)?;
     let inputs = generate::inputs(reconstruction, data, start.row)?;
-    let (orbit, diverged_at) = free_orbit(dynamics, &start.z, &inputs, request.steps, follow)?;
-    tell(follow, "exponents", 1, PARTS)?;
-    let dim = start.z.len();
-    let plan = LyapunovPlan {
-        transient: request.steps / 10,
-        intervals: request.steps,
-        ..LyapunovPlan::full(if dim <= MANY { dim } else { SOME })
-    };
-    let is_bounded = diverged_at.is_none();
-    let spectrum = is_bounded.then(|| lyapunov_of_dynamics(dynamics, &start.z, &inputs, &plan));
-    let diverged_at = diverged_at.or(match spectrum {
-        Some(Err(IntegrateError::Diverged { time })) => Some(time as usize + 1),
-        _ => None,
-    });
-    tell(follow, "fixed points and cycles", 2, PARTS)?;
+    let free = free_run(dynamics, &start.z, &inputs, request, follow)?;
     let input = mean_input(&inputs, dynamics.sizes().inputs);
     let form = dynamics.piecewise().map(|form| form.under(&input));
-    let search = Search::begin(request);
+    let search = Search::begin("fixed points and cycles", request, follow)?;
+    let expired: Expired<'_> = &|| search.is_over();
     let periodic = match &form {
         Some(form) => {
-            let points = [orbit.as_slice(), &states(dynamics, data)].concat();
-            of_hinges(form, &points, request, &|| search.is_over())
+            let points = [free.orbit.as_slice(), &states(dynamics, data)].concat();
+            of_hinges(form, &points, request, expired)
         }
-        None => {
-            let map = FixedInput {
-                dynamics,
-                s: &input,
-            };
-            of_smooth(&map, &orbit, dim, request, &|| search.is_over())
-        }
+        None => of_smooth(dynamics, &input, &free.orbit, request, expired),
     };
-    let is_bounded = diverged_at.is_none();
+    search.end()?;
+    let is_bounded = free.diverged_at.is_none();
+    let ground = Ground {
+        dynamics,
+        rows,
+        orbit: &free.orbit,
+        input: &input,
+        periodic: &periodic,
+        seed: request.seed,
+    };
+    let search = Search::begin("other attractors", request, follow)?;
+    let basins = is_bounded.then(|| ground.basins(&|| search.is_over()));
+    search.end()?;
     Ok(Anatomy {
-        lyapunov: spectrum.and_then(Result::ok),
-        attractor: is_bounded.then(|| Attractor::new(&orbit, dim)),
-        regions: form.as_ref().map(|form| Regions::of(form, &orbit)),
+        lyapunov: free.spectrum,
+        attractor: is_bounded.then(|| Attractor::new(&free.orbit, start.z.len())),
+        period: is_bounded
+            .then(|| period(&free.orbit, start.z.len()))
+            .flatten(),
+        basins,
+        regions: form.as_ref().map(|form| Regions::of(form, &free.orbit)),
         request: *request,
         start: start.from,
-        diverged_at,
-        orbit,
+        diverged_at: free.diverged_at,
+        orbit: free.orbit,
         periodic,
         input,
     })
 }
 
-/// How long a search goes on.
-struct Search {
-    begun: Instant,
-    limit: Duration,
+/// A free orbit behind its transient, and its exponents.
+struct FreeRun {
+    orbit: Vec<f64>,
+    diverged_at: Option<usize>,
+    spectrum: Option<Spectrum>,
 }
 
-impl Search {
-    fn begin(request: &Request) -> Search {
-        Search {
-            begun: Instant::now(),
+fn free_run(
+    dynamics: &dyn Dynamics,
+    z: &[f64],
+    inputs: &[f64],
+    request: &Request,
+    follow: &mut dyn Follow,
+) -> Result<FreeRun, Stopped> {
+    let (orbit, diverged_at) = free_orbit(dynamics, z, inputs, request.steps, follow)?;
+    let plan = LyapunovPlan {
+        transient: request.steps / 10,
+        intervals: request.steps,
+        ..LyapunovPlan::full(if z.len() <= MANY { z.len() } else { SOME })
+    };
+    let is_bounded = diverged_at.is_none();
+    let spectrum = is_bounded.then(|| lyapunov_of_dynamics(dynamics, z, inputs, &plan, follow));
+    let diverged_at = diverged_at.or(match spectrum {
+        Some(Err(IntegrateError::Stopped(stopped))) => return Err(stopped),
+        Some(Err(IntegrateError::Diverged { time })) => Some(time as usize + 1),
+        _ => None,
+    });
+    Ok(FreeRun {
+        orbit,
+        diverged_at,
+        spectrum: spectrum.and_then(Result::ok),
+    })
+}
+
+/// A search, which goes on until its time is over or it is asked to stop.
+struct Search<'a> {
+    what: &'static str,
+    begun: Instant,
+    limit: Duration,
+    stopped: AtomicBool,
+    /// Who follows it, and when they were last asked.
+    follow: Mutex<(Instant, &'a mut dyn Follow)>,
+}
+
+/// From one look at whether to go on to the next.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl<'a> Search<'a> {
+    fn begin(
+        what: &'static str,
+        request: &Request,
+        follow: &'a mut dyn Follow,
+    ) -> Result<Search<'a>, Stopped> {
+        tell(follow, what, 0, 1)?;
+        let begun = Instant::now();
+        Ok(Search {
+            what,
+            begun,
             limit: Duration::try_from_secs_f64(request.seconds).unwrap_or(Duration::MAX),
-        }
+            stopped: AtomicBool::new(false),
+            follow: Mutex::new((begun, follow)),
+        })
     }
 
     fn is_over(&self) -> bool {
-        self.begun.elapsed() >= self.limit
+        let now = Instant::now();
+        // One thread at a time asks; the others learn of it.
+        if let Ok(mut follow) = self.follow.try_lock()
+            && now - follow.0 >= LOOK
+        {
+            follow.0 = now;
+            if tell(&mut *follow.1, self.what, 0, 1).is_err() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        self.stopped.load(Ordering::Relaxed) || now - self.begun >= self.limit
+    }
+
+    fn end(&self) -> Result<(), Stopped> {
+        if self.stopped.load(Ordering::Relaxed) {
+            Err(Stopped)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -230,7 +319,12 @@ fn free_orbit(
     let mut orbit = Vec::with_capacity(steps * m);
     for step in 0..transient + steps {
         if step.is_multiple_of(STRETCH) {
-            tell(follow, "a free orbit", 0, PARTS)?;
+            tell(
+                follow,
+                "a free orbit",
+                step as u64,
+                (transient + steps) as u64,
+            )?;
         }
         if step == transient {
             orbit.clear();
@@ -286,12 +380,13 @@ fn of_hinges(
 
 /// Newton's method from points of the orbit, and from as many scattered about it.
 fn of_smooth(
-    map: &FixedInput<'_>,
+    dynamics: &dyn Dynamics,
+    s: &[f64],
     orbit: &[f64],
-    dim: usize,
     request: &Request,
     expired: Expired<'_>,
 ) -> Vec<Found> {
+    let (map, dim) = (FixedInput { dynamics, s }, dynamics.sizes().state);
     let mut points = starts(orbit, dim, 200);
     let mut rng = Rng::new(request.seed, Stream::MonteCarlo);
     // An orbit that rests has no spread.
@@ -307,7 +402,7 @@ fn of_smooth(
     points.extend(scattered);
     points.extend(vec![0.0; dim]);
     (1..=request.cycles.max(1))
-        .map(|period| newton(map, period, &points, expired))
+        .map(|period| newton(&map, period, &points, expired))
         .collect()
 }
 

@@ -2,6 +2,7 @@
 //! [`simulate`](attractor_core::system::simulate) makes with the same seed.
 
 use attractor_core::analysis::lyapunov::{BLOCKS, LyapunovPlan, Spectrum, lyapunov_spectrum};
+use attractor_core::progress::Follow;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::Step;
 use attractor_core::system::integrate::IntegrateError;
@@ -25,7 +26,11 @@ pub const SOME: usize = 20;
 ///
 /// # Panics
 /// If the simulation has fewer than [`FEWEST_STEPS`] steps, or the system fewer dimensions than `count`.
-pub fn of_system(simulation: &Simulation, count: usize) -> Result<Spectrum, SimulateError> {
+pub fn of_system(
+    simulation: &Simulation,
+    count: usize,
+    follow: &mut dyn Follow,
+) -> Result<Spectrum, SimulateError> {
     let (info, request) = (simulation.info(), simulation.request());
     let system = (info.build)(simulation.settings());
     let mut x = vec![0.0; system.dim()];
@@ -42,11 +47,14 @@ pub fn of_system(simulation: &Simulation, count: usize) -> Result<Spectrum, Simu
         !matches!(request.method, Method::Fixed),
         "exponents of a flow take adaptive steps"
     );
-    let spectrum = lyapunov_spectrum(&*system, info.time, &x, &plan);
-    spectrum.map_err(|error| SimulateError::Orbit {
-        system: info.entry.id,
-        row: row(&error, simulation.dt()),
-        error,
+    let spectrum = lyapunov_spectrum(&*system, info.time, &x, &plan, follow);
+    spectrum.map_err(|error| match error {
+        IntegrateError::Stopped(stopped) => stopped.into(),
+        error => SimulateError::Orbit {
+            system: info.entry.id,
+            row: row(&error, simulation.dt()),
+            error,
+        },
     })
 }
 

@@ -11,6 +11,9 @@ pub(crate) struct Shown {
     line: Option<ProgressBar>,
 }
 
+/// Work in more parts than this is shown as a share.
+const MANY: u64 = 100;
+
 /// From one picture to the next.
 const TICK: Duration = Duration::from_millis(120);
 
@@ -30,7 +33,11 @@ impl Follow for Shown {
                 line
             });
             let Progress { what, done, total } = progress;
-            line.set_message(format!("{what} ({} of {total})", done + 1));
+            line.set_message(if total > MANY {
+                format!("{what} ({} %)", 100 * done / total)
+            } else {
+                format!("{what} ({} of {total})", done + 1)
+            });
         }
         Control::Continue
     }

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`lyapunov`] | how fast do neighbours part? |
 //! | [`fixed_points`], [`cycles`] | where does it rest, and which orbits close? |
+//! | [`basins`] | where do other orbits end? |
+//! | [`period`] | when does a regular orbit come back? |
 //! | [`regions`] | which linear pieces does an orbit visit, in which order? |
 //! | [`conversion`] | which other model is the same map? |
 //! | [`gradients`] | how do gradients grow along a sequence under forcing? |
@@ -12,11 +14,13 @@
 //! (whether a point is on an attractor).
 
 pub mod arrangement;
+pub mod basins;
 pub mod conversion;
 pub mod cycles;
 pub mod fixed_points;
 pub mod gradients;
 pub mod lyapunov;
 pub mod membership;
+pub mod period;
 pub mod regions;
 pub mod stability;

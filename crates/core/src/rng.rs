@@ -30,6 +30,8 @@ pub enum Stream {
     Surrogates = 5,
     /// Noise that a fit adds to the training data.
     TrainingNoise = 6,
+    /// Where the orbits of a search start.
+    Starts = 7,
 }
 
 /// A stream of random numbers.

@@ -10,6 +10,7 @@ use attractor_core::measure::mmd::Kernel;
 use attractor_core::measure::valid_time::ValidForecasts;
 use attractor_core::measure::wasserstein::Sliced;
 use attractor_core::measure::{Estimate, Rows};
+use attractor_core::progress::Unwatched;
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::mean_and_sd;
 use attractor_core::system;
@@ -158,8 +159,8 @@ fn exponents_of(name: &str) -> Vec<(f64, f64)> {
     };
     let of_start = |i: i32| {
         let start = vec![0.1 + 1e-3 * f64::from(i); system.dim()];
-        let spectrum =
-            lyapunov_spectrum(&*system, info.time, &start, &plan).expect("the orbit stays bounded");
+        let spectrum = lyapunov_spectrum(&*system, info.time, &start, &plan, &mut Unwatched);
+        let spectrum = spectrum.expect("the orbit stays bounded");
         (spectrum.exponents[0], spectrum.errors[0])
     };
     (0..200).map(of_start).collect()

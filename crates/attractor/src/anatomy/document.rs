@@ -9,7 +9,7 @@ use attractor_core::series::Step;
 use attractor_core::system::SystemInfo;
 use serde::Serialize;
 
-use super::{Anatomy, Regions};
+use super::{Anatomy, OthersDocument, Regions};
 use crate::equations::{EquationsDocument, equations};
 use crate::generate::GeneratedFrom;
 use crate::model_file::Reconstruction;
@@ -33,12 +33,14 @@ pub struct AnatomyDocument {
     orbit: OrbitDocument,
     lyapunov: Option<ExponentsDocument>,
     kaplan_yorke: Option<f64>,
+    period: Option<f64>,
     fixed_points: Vec<CycleDocument>,
     fixed_points_complete: bool,
     cycles: BTreeMap<usize, Vec<CycleDocument>>,
     cycles_complete: BTreeMap<usize, bool>,
     search: Vec<SearchDocument>,
     regions: Option<RegionsDocument>,
+    attractors: Option<OthersDocument>,
     equations: Option<EquationsDocument>,
 }
 
@@ -153,6 +155,7 @@ impl Anatomy {
             },
             lyapunov: self.exponents(step),
             kaplan_yorke: self.lyapunov.as_ref().map(Spectrum::kaplan_yorke),
+            period: self.period.map(|steps| steps * per(step).0),
             fixed_points: cycles(fixed),
             fixed_points_complete: fixed.proof.is_complete(),
             cycles: longer()
@@ -163,6 +166,7 @@ impl Anatomy {
                 .collect(),
             search: self.periodic.iter().map(search).collect(),
             regions: self.regions.as_ref().map(regions),
+            attractors: self.others(reconstruction),
             equations: equations(reconstruction, None),
         }
     }
@@ -171,6 +175,12 @@ impl Anatomy {
     pub(crate) fn exponents(&self, step: &Step) -> Option<ExponentsDocument> {
         let spectrum = self.lyapunov.as_ref();
         spectrum.map(|spectrum| ExponentsDocument::new(spectrum, step))
+    }
+
+    /// Where orbits end.
+    pub(crate) fn others(&self, reconstruction: &Reconstruction) -> Option<OthersDocument> {
+        let basins = self.basins.as_ref();
+        basins.map(|basins| OthersDocument::new(basins, reconstruction))
     }
 
     fn cycle(

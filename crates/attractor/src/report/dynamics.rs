@@ -9,7 +9,7 @@ use super::Request;
 use super::material::Material;
 use super::numbers::shortened;
 use crate::Error;
-use crate::anatomy::{self, Anatomy, default_steps, dissect};
+use crate::anatomy::{self, Anatomy, Sources, default_steps, dissect};
 use crate::model_file::Reconstruction;
 
 /// Cycles of one period, and regions, that are told one by one.
@@ -32,8 +32,11 @@ pub(super) fn dissected(
     // Without inputs the orbit is that of `attractor analyze RUN`, so that one model has one exponent.
     let needs_data = reconstruction.dynamics.sizes().inputs > 0;
     let data = material.truth.as_ref().ok().map(|truth| &truth.seen);
-    let data = data.filter(|_| needs_data);
-    match dissect(reconstruction, data, &asked, follow) {
+    let sources = Sources {
+        data: data.filter(|_| needs_data),
+        rows: data,
+    };
+    match dissect(reconstruction, sources, &asked, follow) {
         Ok(anatomy) => Ok(shortened(document(&anatomy, reconstruction))),
         Err(Error::Stopped(stopped)) => Err(stopped.into()),
         Err(error) => Ok(json!({ "why": error.to_string() })),
@@ -56,7 +59,9 @@ fn document(anatomy: &Anatomy, reconstruction: &Reconstruction) -> Value {
         "diverged_at": anatomy.diverged_at,
         "lyapunov": anatomy.exponents(&reconstruction.card.step),
         "kaplan_yorke": anatomy.lyapunov.as_ref().map(Spectrum::kaplan_yorke),
+        "period": anatomy.period.map(|steps| steps * anatomy::per(&reconstruction.card.step).0),
         "periodic": periodic.collect::<Vec<_>>(),
+        "attractors": anatomy.others(reconstruction),
         "regions": anatomy.regions.as_ref().map(|regions| json!({
             "visited": regions.itinerary.regions.len(),
             "at_most": regions.at_most,

@@ -173,10 +173,11 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     let error = lyapunov["standard_errors"][0].as_f64()?;
     let per = lyapunov["per"].as_str()?;
     let per = if per == "time" { "unit of time" } else { per };
-    let meaning = match largest {
-        v if v > 3.0 * error => "the orbit is chaotic",
-        v if v < -3.0 * error => "the orbit settles on a stable point or cycle",
-        _ => "the orbit is at the border of chaos, or too short to tell",
+    let meaning = match (dynamics["period"].as_f64(), largest) {
+        (Some(period), _) => format!("the orbit is regular, with a period of {}", figure(period)),
+        (None, v) if v > 3.0 * error => "the orbit is chaotic".to_string(),
+        (None, v) if v < -3.0 * error => "the orbit settles on a stable point or cycle".to_string(),
+        _ => "the orbit is regular without a period, or too short to tell".to_string(),
     };
     // An orbit that has come to rest has no scatter to speak of.
     let error = if error > 1e-4 * largest.abs() {
@@ -184,9 +185,12 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     } else {
         String::new()
     };
+    let others = dynamics["attractors"]["sentence"].as_str();
+    let others = others.map(|sentence| format!(" {}.", capital(sentence)));
     Some(format!(
-        "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.",
+        "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.{}",
         figure(largest).replace('-', "−"),
+        others.unwrap_or_default(),
     ))
 }
 

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{self, Anatomy, CYCLES, Request, SECONDS, default_steps, dissect, tables};
+use attractor::anatomy::{
+    self, Anatomy, CYCLES, Request, SECONDS, Sources, default_steps, dissect, tables,
+};
 use attractor::experiment::threads;
 use attractor::generate::GeneratedFrom;
 use attractor::model_file::Reconstruction;
@@ -79,7 +81,7 @@ impl Analyze {
         let follow = &mut Shown::new();
         let anatomy = dissect(
             &reconstruction,
-            data.as_ref(),
+            Sources::of(data.as_ref()),
             &self.request(&reconstruction),
             follow,
         )?;

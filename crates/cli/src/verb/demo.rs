@@ -275,7 +275,12 @@ impl Demo {
             threads: threads(0),
             seed: 0,
         };
-        let anatomy = dissect(model, None, &request, &mut Shown::new())?;
+        let anatomy = dissect(
+            model,
+            anatomy::Sources::default(),
+            &request,
+            &mut Shown::new(),
+        )?;
         if !self.json {
             analyze::write(&anatomy, model, None, out)?;
             out.flush()?;

@@ -35,11 +35,13 @@
 //!
 //! ```
 //! use attractor_core::analysis::lyapunov::{LyapunovPlan, lyapunov_spectrum};
+//! use attractor_core::progress::Unwatched;
 //! use attractor_core::system;
 //!
 //! let henon = system::find("henon").expect("it is in the list");
 //! let plan = LyapunovPlan { intervals: 20_000, ..LyapunovPlan::full(2) };
-//! let spectrum = lyapunov_spectrum(&*henon.with(&[])?, henon.time, &[0.1, 0.1], &plan)?;
+//! let (map, start) = (henon.with(&[])?, [0.1, 0.1]);
+//! let spectrum = lyapunov_spectrum(&*map, henon.time, &start, &plan, &mut Unwatched)?;
 //! assert!((spectrum.exponents[0] - 0.419).abs() < 0.01);
 //! assert!((spectrum.exponents.iter().sum::<f64>() - 0.3_f64.ln()).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,6 +53,7 @@ use crate::dynamics::{Dynamics, Tangent};
 use crate::linalg;
 use crate::map::Map;
 use crate::map::tangent::Tangent as MapTangent;
+use crate::progress::{Follow, Unwatched, tell};
 use crate::series::mean_and_sd;
 use crate::system::integrate::{Dop853, IntegrateError, Tolerance};
 use crate::system::{System, Time};
@@ -174,6 +177,7 @@ pub fn lyapunov_spectrum(
     time: Time,
     x0: &[f64],
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     assert!(
         (1..=system.dim()).contains(&plan.count) && plan.intervals >= BLOCKS,
@@ -182,9 +186,9 @@ pub fn lyapunov_spectrum(
         plan.intervals
     );
     match (time, system.stepper(plan.interval)) {
-        (Time::Map, _) => of_map(system, x0, plan),
-        (Time::Flow { .. }, Some(stepper)) => of_stepper(stepper, x0, plan),
-        (Time::Flow { .. }, None) => of_flow(system, x0, plan),
+        (Time::Map, _) => of_map(system, x0, plan, follow),
+        (Time::Flow { .. }, Some(stepper)) => of_stepper(stepper, x0, plan, follow),
+        (Time::Flow { .. }, None) => of_flow(system, x0, plan, follow),
     }
 }
 
@@ -195,13 +199,14 @@ pub fn lyapunov_of_dynamics(
     z0: &[f64],
     inputs: &[f64],
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     along(
         &mut *dynamics.tangent(),
         z0,
-        inputs,
-        dynamics.sizes().inputs,
+        (inputs, dynamics.sizes().inputs),
         plan,
+        follow,
     )
 }
 
@@ -216,9 +221,9 @@ pub fn lyapunov_of_map(
     along(
         &mut MapTangent::new(map, theta),
         z0,
-        inputs,
-        map.dims().inputs,
+        (inputs, map.dims().inputs),
         plan,
+        &mut Unwatched,
     )
 }
 
@@ -226,9 +231,9 @@ pub fn lyapunov_of_map(
 fn along(
     tangent: &mut dyn Tangent,
     z0: &[f64],
-    inputs: &[f64],
-    k: usize,
+    (inputs, k): (&[f64], usize),
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     assert!(
         (1..=z0.len()).contains(&plan.count) && plan.intervals >= BLOCKS,
@@ -239,10 +244,10 @@ fn along(
     let rows = (inputs.len() / k.max(1)).max(1);
     let s = |step: usize| &inputs[step % rows * k..][..k];
     if plan.count < z0.len() {
-        return carried_along(tangent, z0, s, plan);
+        return carried_along(tangent, z0, s, plan, follow);
     }
     let mut z = z0.to_vec();
-    iterate(z0.len(), plan, |step, jac| {
+    iterate(z0.len(), plan, follow, |step, jac| {
         tangent.advance(&mut z, s(step), jac);
         finite(&z, step as f64)
     })
@@ -254,12 +259,13 @@ fn carried_along<'a>(
     z0: &[f64],
     s: impl Fn(usize) -> &'a [f64],
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     let dim = z0.len();
     let (mut z, mut jac) = (z0.to_vec(), Vec::new());
     let mut w = first_vectors(plan.count, dim);
     let mut carried = w.clone();
-    estimate(1.0, dim, plan, |step, stretch| {
+    estimate((1.0, dim), plan, follow, |step, stretch| {
         tangent.carry(&mut z, s(step), &w, &mut carried, &mut jac);
         finite(&z, step as f64)?;
         std::mem::swap(&mut w, &mut carried);
@@ -273,10 +279,11 @@ fn of_map(
     system: &dyn System,
     x0: &[f64],
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     let mut x = x0.to_vec();
     let mut next = vec![0.0; x.len()];
-    iterate(x0.len(), plan, |step, jac| {
+    iterate(x0.len(), plan, follow, |step, jac| {
         system.jacobian(&x, jac);
         system.evaluate(&x, &mut next);
         std::mem::swap(&mut x, &mut next);
@@ -289,12 +296,13 @@ fn of_map(
 fn iterate(
     dim: usize,
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
     advance: impl FnMut(usize, &mut [f64]) -> Result<(), IntegrateError>,
 ) -> Result<Spectrum, IntegrateError> {
     match dim {
-        2 => iterate_in(2, plan, advance),
-        3 => iterate_in(3, plan, advance),
-        _ => iterate_in(dim, plan, advance),
+        2 => iterate_in(2, plan, follow, advance),
+        3 => iterate_in(3, plan, follow, advance),
+        _ => iterate_in(dim, plan, follow, advance),
     }
 }
 
@@ -302,6 +310,7 @@ fn iterate(
 fn iterate_in(
     dim: usize,
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
     mut advance: impl FnMut(usize, &mut [f64]) -> Result<(), IntegrateError>,
 ) -> Result<Spectrum, IntegrateError> {
     let mut jac = vec![0.0; dim * dim];
@@ -309,7 +318,7 @@ fn iterate_in(
     let mut pushed = w.clone();
     let mut volume = LogProduct::default();
     let mut counted = 0u32;
-    let spectrum = estimate(1.0, dim, plan, |step, stretch| {
+    let spectrum = estimate((1.0, dim), plan, follow, |step, stretch| {
         advance(step, &mut jac)?;
         push(&jac, &w, &mut pushed, dim);
         std::mem::swap(&mut w, &mut pushed);
@@ -340,10 +349,11 @@ fn of_stepper(
     mut stepper: Box<dyn crate::system::Stepper>,
     x0: &[f64],
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     let mut x = x0.to_vec();
     let mut w = first_vectors(plan.count, x.len());
-    estimate(plan.interval, x0.len(), plan, |step, stretch| {
+    estimate((plan.interval, x0.len()), plan, follow, |step, stretch| {
         stepper.step(&mut x, &mut w);
         finite(&x, step as f64 * plan.interval)?;
         let size = longest(&w, x.len());
@@ -356,6 +366,7 @@ fn of_flow(
     system: &dyn System,
     x0: &[f64],
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
 ) -> Result<Spectrum, IntegrateError> {
     let dim = system.dim();
     let mut jac = vec![0.0; dim * dim];
@@ -367,7 +378,7 @@ fn of_flow(
         push(&jac, w, dw, dim);
     };
     let mut orbit = Dop853::new(flow, &joint, plan.tolerance);
-    estimate(plan.interval, dim, plan, |step, stretch| {
+    estimate((plan.interval, dim), plan, follow, |step, stretch| {
         orbit.stop_at((step + 1) as f64 * plan.interval, |state| {
             let w = &mut state[dim..];
             let size = longest(w, dim);
@@ -410,31 +421,35 @@ fn finite(x: &[f64], time: f64) -> Result<(), IntegrateError> {
 /// What orthonormalises vectors that a linear map of a given size has moved, and takes note of their growth.
 type Stretch<'a> = &'a mut dyn FnMut(&mut [f64], f64);
 
+/// Intervals from one look at whether to go on to the next.
+const STRETCH: usize = 1024;
+
 /// Advances interval by interval, `advance(number, stretch)`, and averages the logarithms of growth.
 #[inline(always)]
 fn estimate(
-    interval: f64,
-    dim: usize,
+    (interval, dim): (f64, usize),
     plan: &LyapunovPlan,
+    follow: &mut dyn Follow,
     mut advance: impl FnMut(usize, Stretch) -> Result<(), IntegrateError>,
 ) -> Result<Spectrum, IntegrateError> {
     let mut growth = vec![Growth::default(); plan.count];
-    for step in 0..plan.transient {
-        advance(step, &mut |w, size| {
+    let length = plan.intervals / BLOCKS;
+    let total = plan.transient + length * BLOCKS;
+    let mut blocks = Vec::with_capacity(BLOCKS);
+    for number in 0..total {
+        if number.is_multiple_of(STRETCH) {
+            tell(follow, "exponents", number as u64, total as u64)?;
+        }
+        let counted = number.checked_sub(plan.transient);
+        if counted.is_some_and(|counted| counted.is_multiple_of(length)) {
+            growth.fill(Growth::default());
+        }
+        advance(number, &mut |w, size| {
             orthonormalize(w, dim, size, &mut growth)
         })?;
-    }
-    let length = plan.intervals / BLOCKS;
-    let mut blocks = Vec::with_capacity(BLOCKS);
-    for i in 0..BLOCKS {
-        growth.fill(Growth::default());
-        for step in 0..length {
-            let number = plan.transient + i * length + step;
-            advance(number, &mut |w, size| {
-                orthonormalize(w, dim, size, &mut growth)
-            })?;
+        if counted.is_some_and(|counted| (counted + 1).is_multiple_of(length)) {
+            blocks.push(growth.clone());
         }
-        blocks.push(growth.clone());
     }
     Ok(summarize(&blocks, (length, interval), dim))
 }

@@ -44,6 +44,11 @@ impl Attractor {
         nearest(&self.orbit, z) / self.yardstick.max(f64::MIN_POSITIVE)
     }
 
+    /// Whether a point is as near as the yardstick, or at least this near.
+    pub(super) fn is_near(&self, z: &[f64], distance: f64) -> bool {
+        nearest(&self.orbit, z) <= self.yardstick.max(distance)
+    }
+
     /// Whether all these points lie on the attractor.
     pub fn has_all(&self, points: &[Vec<f64>]) -> bool {
         points.iter().all(|z| self.distance(z) <= 1.0)

@@ -58,6 +58,9 @@ pub enum IntegrateError {
         /// How many steps were taken.
         steps: usize,
     },
+    /// It was asked to stop.
+    #[error(transparent)]
+    Stopped(#[from] crate::progress::Stopped),
 }
 
 /// Steps from one asked-for state to the next after which the flow is called stiff.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use attractor::analysis::cycles::{Cycle, Found, Proof};
-use attractor::anatomy::{Anatomy, observe, per};
+use attractor::anatomy::{Anatomy, observe, per, sentence};
 use attractor::equations::{self, EquationsDocument};
 use attractor::linalg::complex::Complex;
 use attractor::model_file::Reconstruction;
@@ -38,7 +38,25 @@ pub(crate) fn write(
     for (found, period) in anatomy.periodic.iter().zip(1..) {
         periodic(found, period, anatomy, reconstruction, out)?;
     }
+    others(anatomy, out)?;
     regions(anatomy, out)
+}
+
+/// Where other orbits end.
+fn others(anatomy: &Anatomy, out: &mut dyn Write) -> io::Result<()> {
+    let Some(basins) = &anatomy.basins else {
+        return Ok(());
+    };
+    match sentence(basins) {
+        Some(sentence) => writeln!(out, "\n{sentence}"),
+        None => {
+            let orbits = count(basins.starts.iter().sum(), "orbit");
+            writeln!(
+                out,
+                "\nno other attractor: {orbits} from elsewhere come to this one"
+            )
+        }
+    }
 }
 
 /// The equations of a model, and those of the system that its data are from.
@@ -113,7 +131,17 @@ fn exponents(
         out,
         "  Kaplan–Yorke dimension {}",
         figure(spectrum.kaplan_yorke())
-    )
+    )?;
+    if let Some(steps) = anatomy.period {
+        let unit = &reconstruction.card.step.unit;
+        let period = format!("{} {unit}", figure(steps * dt));
+        writeln!(
+            out,
+            "  the orbit is regular, with a period of {}",
+            period.trim_end()
+        )?;
+    }
+    Ok(())
 }
 
 fn periodic(

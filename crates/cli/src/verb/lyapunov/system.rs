@@ -12,6 +12,7 @@ use attractor::text::{count, figure};
 use clap::Args;
 
 use super::super::{assignment, whole};
+use crate::follow::Shown;
 use crate::table;
 
 /// Flags of a known system
@@ -72,7 +73,7 @@ impl SystemFlags {
         })?;
         let dim = spectrum::dim(&simulation);
         let count = self.count.unwrap_or(spectrum::SOME).clamp(1, dim);
-        let found = spectrum::of_system(&simulation, count)?;
+        let found = spectrum::of_system(&simulation, count, &mut Shown::new())?;
         warn_of_broken_sum(&found, dim)?;
         Ok((simulation, found))
     }

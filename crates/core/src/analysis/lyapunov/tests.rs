@@ -1,6 +1,7 @@
 //! Spectra against closed forms, the literature and independent computations.
 
 use super::*;
+use crate::progress::{Control, Progress};
 use crate::rng::{Rng, Stream};
 use crate::system::{SYSTEMS, SystemInfo, find};
 
@@ -21,6 +22,7 @@ fn spectrum(
         info.time,
         &start(&*system, 1),
         &plan(system.dim()),
+        &mut Unwatched,
     )
     .unwrap()
 }
@@ -164,6 +166,7 @@ fn a_diverging_orbit_is_an_outcome() {
         henon.time,
         &[10.0, 0.0],
         &LyapunovPlan::full(2),
+        &mut Unwatched,
     );
     assert!(
         matches!(outcome, Err(IntegrateError::Diverged { .. })),
@@ -216,7 +219,8 @@ fn the_lozi_map_as_a_model_has_the_exponents_of_the_lozi_map() {
     }
     let found = lyapunov_of_map(map.as_ref(), &LOZI, &[0.1, 0.1], &[], &plan).unwrap();
     let system = find("lozi").unwrap().with(&[]).unwrap();
-    let by_system = lyapunov_spectrum(&*system, Time::Map, &[0.1, 0.1], &plan).unwrap();
+    let by_system =
+        lyapunov_spectrum(&*system, Time::Map, &[0.1, 0.1], &plan, &mut Unwatched).unwrap();
     assert!((by_system.exponents[0] - found.exponents[0]).abs() < 8.0 * found.errors[0]);
     let per_time = found.per_time(0.01);
     assert!((per_time.exponents[0] - 100.0 * found.exponents[0]).abs() < 1e-9);
@@ -366,7 +370,7 @@ fn a_superstable_point_has_an_exponent_of_minus_infinity() {
     let logistic = find("logistic").unwrap();
     let system = logistic.with(&[("r", "2")]).unwrap();
     let plan = LyapunovPlan::full(1);
-    let found = lyapunov_spectrum(&*system, Time::Map, &[0.25], &plan).unwrap();
+    let found = lyapunov_spectrum(&*system, Time::Map, &[0.25], &plan, &mut Unwatched).unwrap();
     assert_eq!(found.exponents, [f64::NEG_INFINITY]);
     assert_eq!(
         (found.lost, found.mean_log_det),
@@ -398,4 +402,27 @@ fn a_diverging_model_is_an_outcome() {
     assert!(
         matches!(outcome, Err(IntegrateError::Diverged { time }) if (1000.0..1100.0).contains(&time))
     );
+}
+
+/// It is heard within a stretch, before the plan is through.
+#[test]
+fn exponents_stop_when_they_are_asked_to() {
+    let henon = find("henon").unwrap();
+    let plan = LyapunovPlan {
+        intervals: 1_000_000,
+        ..LyapunovPlan::full(2)
+    };
+    let mut looks = 0;
+    let mut thrice = |_: Progress| {
+        looks += 1;
+        if looks < 3 {
+            Control::Continue
+        } else {
+            Control::Stop
+        }
+    };
+    let map = henon.with(&[]).unwrap();
+    let outcome = lyapunov_spectrum(&*map, henon.time, &[0.1, 0.1], &plan, &mut thrice);
+    assert!(matches!(outcome, Err(IntegrateError::Stopped(_))));
+    assert_eq!(looks, 3);
 }
