@@ -1,11 +1,13 @@
-//! How long one update takes, for the sizes of the paper's four experiments: the median over blocks of updates, the
-//! first of which is not counted, and the fastest tenth of them, which other work on the machine has hardly disturbed.
+//! How long one update takes, for the sizes of the paper's four experiments and of the methods that it compares: the median
+//! over blocks of updates, the first of which is not counted, and the fastest tenth of them, which other work on the machine has hardly disturbed.
 //!
 //! The clock rate of a machine changes within seconds, so two programs can only be compared when they take short turns:
 //! [`beside_gtf`] lets another forcing and GTF make a block each, in turns, and [`paced`] lets the caller say when the
 //! next block is made.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +16,7 @@ use attractor_core::series::{Scaling, Series};
 use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
-use crate::experiment::{Experiment, Origin, Raw, isa, threads};
+use crate::experiment::{Experiment, Origin, Raw, isa};
 use crate::run::{Recording, RunError, Task};
 
 /// The sizes of one experiment.
@@ -22,26 +24,37 @@ use crate::run::{Recording, RunError, Task};
 pub struct Workload {
     /// Its name.
     pub name: &'static str,
+    /// The model.
+    pub model: &'static str,
     /// Channels N.
     pub observed: usize,
-    /// Latent states M.
+    /// Latent states M; the dynamical variables of other methods.
     pub latent: usize,
     /// Hidden units L.
     pub hidden: usize,
-    /// Predicted steps T.
+    /// Predicted steps T; the steps of a chunk of an LSTM.
     pub window: usize,
+    /// Windows of an update.
+    pub batch: usize,
 }
 
-/// The paper's four experiments.
+/// The paper's four experiments, then those of methods that are timed when they are named: sizes of Lorenz-63, of the ECG and of
+/// the EEG.
 pub static WORKLOADS: &[Workload] = &[
-    workload("lorenz63", 3, 3, 50, 200),
-    workload("lorenz96", 20, 20, 100, 200),
-    workload("ecg", 5, 5, 250, 200),
-    workload("eeg", 64, 16, 512, 50),
+    ours("lorenz63", 3, 3, 50, 200),
+    ours("lorenz96", 20, 20, 100, 200),
+    ours("ecg", 5, 5, 250, 200),
+    ours("eeg", 64, 16, 512, 50),
+    recurrent("lstm-15", "lstm", 3, 15, 12),
+    recurrent("lstm-35", "lstm", 5, 35, 12),
+    recurrent("lstm-80", "lstm", 64, 80, 12),
+    recurrent("lem-7", "lem", 3, 7, 100),
+    recurrent("lem-31", "lem", 5, 31, 100),
+    recurrent("lem-38", "lem", 64, 38, 100),
+    neural_ode("neural-ode-50", 3, 50),
+    neural_ode("neural-ode-450", 5, 450),
+    neural_ode("neural-ode-139", 64, 139),
 ];
-
-/// Windows an update.
-pub const BATCH: usize = 16;
 
 /// Steps between sparse forcings: sines have no predictability time.
 const INTERVAL: usize = 16;
@@ -53,8 +66,8 @@ pub struct Measuring {
     pub updates: usize,
     /// Updates a block, which is timed as a whole.
     pub block: usize,
-    /// Worker threads, 0 for all cores.
-    pub threads: usize,
+    /// Worker threads, as in the settings.
+    pub threads: String,
     /// The instruction set, as in the settings.
     pub isa: String,
     /// The forcing, as in the settings.
@@ -70,8 +83,8 @@ pub struct Measuring {
 pub struct Timing {
     /// The sizes.
     pub workload: Workload,
-    /// Worker threads.
-    pub threads: usize,
+    /// Worker threads, as in the settings.
+    pub threads: String,
     /// The instruction set.
     pub isa: &'static str,
     /// The forcing, as in the settings.
@@ -86,7 +99,9 @@ pub struct Timing {
     pub fastest_tenth: f64,
 }
 
-const fn workload(
+const OURS: &str = "clipped-shallow-plrnn";
+
+const fn ours(
     name: &'static str,
     observed: usize,
     latent: usize,
@@ -95,12 +110,80 @@ const fn workload(
 ) -> Workload {
     Workload {
         name,
+        model: OURS,
         observed,
         latent,
         hidden,
         window,
+        batch: 16,
     }
 }
+
+const fn recurrent(
+    name: &'static str,
+    model: &'static str,
+    observed: usize,
+    hidden: usize,
+    window: usize,
+) -> Workload {
+    Workload {
+        name,
+        model,
+        observed,
+        latent: 2 * hidden,
+        hidden,
+        window,
+        batch: 32,
+    }
+}
+
+const fn neural_ode(name: &'static str, observed: usize, hidden: usize) -> Workload {
+    Workload {
+        name,
+        model: "neural-ode",
+        observed,
+        latent: observed,
+        hidden,
+        window: 25,
+        batch: 16,
+    }
+}
+
+impl Workload {
+    /// Whether it is one of the paper's own four.
+    pub fn is_ours(&self) -> bool {
+        self.model == OURS
+    }
+
+    /// Settings that only its model has.
+    fn own_settings(&self, measuring: &Measuring) -> Vec<(&'static str, String)> {
+        let whole = |number: usize| number.to_string();
+        match self.model {
+            "lstm" => vec![
+                ("schedule", "exponential".to_string()),
+                ("sequence", whole(self.window - PREDICTION)),
+                ("prediction", whole(PREDICTION)),
+            ],
+            "lem" => vec![("window", whole(self.window))],
+            "neural-ode" => vec![
+                ("window", whole(self.window)),
+                ("forcing", "none".to_string()),
+            ],
+            _ => vec![
+                ("latent", whole(self.latent)),
+                ("window", whole(self.window)),
+                ("forcing", measuring.forcing.clone()),
+                ("alpha-estimator", measuring.alpha_estimator.clone()),
+                ("interval", whole(INTERVAL)),
+                // The bare update, as other programs are timed.
+                ("latent-penalty", "0".to_string()),
+            ],
+        }
+    }
+}
+
+/// Rows that an LSTM forecasts of every chunk.
+const PREDICTION: usize = 4;
 
 /// Updates a block unless others are asked for.
 pub const BLOCK: usize = 20;
@@ -168,7 +251,6 @@ pub fn paced(
         warm_up: measuring.warm_up,
         begun: Instant::now(),
         last: None,
-        block: measuring.block,
         blocks: 0,
         pace,
     };
@@ -183,7 +265,7 @@ pub fn paced(
             observed: series.dim_obs(),
             ..*workload
         },
-        threads: threads(measuring.threads),
+        threads: measuring.threads.clone(),
         isa: isa(settings.choice("isa"))?.name(),
         forcing: measuring.forcing.clone(),
         alpha_estimator: (measuring.forcing == "agtf").then(|| measuring.alpha_estimator.clone()),
@@ -210,6 +292,23 @@ impl Timing {
             ..self
         }
     }
+}
+
+/// Calls something while so many threads of this program want a core each, as other programs do on a busy machine.
+pub fn beside_load<T>(threads: usize, call: impl FnOnce() -> T) -> T {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let given = catch_unwind(AssertUnwindSafe(call));
+        done.store(true, Ordering::Relaxed);
+        given.unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 fn enough(blocks: &[f64], measuring: &Measuring) -> Control {
@@ -246,23 +345,18 @@ fn in_turns(
 }
 
 fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, Error> {
-    let given = [
-        ("latent", workload.latent.to_string()),
+    let mut given = vec![
+        ("model", workload.model.to_string()),
         ("hidden", workload.hidden.to_string()),
-        ("window", workload.window.to_string()),
-        ("batch", BATCH.to_string()),
+        ("batch", workload.batch.to_string()),
         // The clock stops it.
         ("epochs", "1000000000".to_string()),
-        ("batches-per-epoch", measuring.block.to_string()),
         ("lr-end", "1e-3".to_string()),
-        ("threads", measuring.threads.to_string()),
+        ("batches-per-epoch", measuring.block.to_string()),
+        ("threads", measuring.threads.clone()),
         ("isa", measuring.isa.clone()),
-        ("forcing", measuring.forcing.clone()),
-        ("alpha-estimator", measuring.alpha_estimator.clone()),
-        ("interval", INTERVAL.to_string()),
-        // The bare update, as other programs are timed.
-        ("latent-penalty", "0".to_string()),
     ];
+    given.extend(workload.own_settings(measuring));
     let mut raw = Raw::default();
     for (name, text) in given {
         raw.push(name, &text, Origin::Flag);
@@ -274,21 +368,24 @@ fn experiment(workload: &Workload, measuring: &Measuring) -> Result<Experiment, 
 struct Clock<'a, 'p> {
     warm_up: Duration,
     begun: Instant,
-    last: Option<Instant>,
-    block: usize,
+    /// When the last block ended, and the updates until then.
+    last: Option<(Instant, u64)>,
     blocks: usize,
     pace: &'a mut Pace<'p>,
 }
 
 impl Watch for Clock<'_, '_> {
-    fn epoch(&mut self, _: &Epoch, _: &State) -> Control {
-        let taken = (self.last).map(|last| last.elapsed().as_secs_f64() / self.block as f64);
+    fn epoch(&mut self, epoch: &Epoch, _: &State) -> Control {
+        let taken = self.last.map(|(last, before)| {
+            let updates = (epoch.update - before) as f64;
+            last.elapsed().as_secs_f64() / updates
+        });
         if taken.is_none() && self.begun.elapsed() < self.warm_up {
             return Control::Continue;
         }
         self.blocks += usize::from(taken.is_some());
         let control = (self.pace)(taken);
-        self.last = Some(Instant::now());
+        self.last = Some((Instant::now(), epoch.update));
         control
     }
 }
@@ -332,14 +429,14 @@ mod tests {
         let measuring = Measuring {
             updates: 21,
             block: BLOCK,
-            threads: 1,
+            threads: "1".into(),
             isa: "auto".into(),
             forcing: "gtf".into(),
             alpha_estimator: "arithmetic-mean".into(),
             warm_up: Duration::ZERO,
         };
         let timing = measure(&WORKLOADS[0], &measuring, None).unwrap();
-        assert_eq!((timing.updates, timing.threads), (40, 1));
+        assert_eq!((timing.updates, timing.threads.as_str()), (40, "1"));
         assert!(timing.fastest_tenth > 0.0);
         assert!(timing.seconds_per_update >= timing.fastest_tenth);
     }
@@ -349,7 +446,7 @@ mod tests {
         let measuring = Measuring {
             updates: 60,
             block: 1,
-            threads: 1,
+            threads: "1".into(),
             isa: "auto".into(),
             forcing: "agtf".into(),
             alpha_estimator: "arithmetic-mean".into(),

@@ -483,11 +483,13 @@ impl Experiment {
 
     /// What the method is fitted with.
     pub(crate) fn fitting<'a>(&'a self, data: &'a Series) -> Result<Fitting<'a>, ExperimentError> {
+        let asked = self.settings.integer_unless_auto("threads");
         Ok(Fitting {
             settings: &self.settings,
             data,
             seed: self.seed(),
-            threads: threads(self.settings.integer("threads")),
+            threads: threads(asked.unwrap_or(0)),
+            paced: asked.is_none(),
             isa: isa(self.settings.choice("isa"))?,
         })
     }

@@ -106,6 +106,7 @@ fn plan(isa: Isa) -> Plan {
             averaging: None,
             seed: 1,
             threads: 1,
+            paced: false,
             isa,
         },
         batch: 16,

@@ -87,6 +87,8 @@ pub struct Fitting<'a> {
     pub seed: u64,
     /// Worker threads, without effect on the result.
     pub threads: usize,
+    /// Whether only as many of them work as pay.
+    pub paced: bool,
     /// The instruction set.
     pub isa: Isa,
 }

@@ -14,6 +14,7 @@ mod estimate;
 pub(crate) mod exchange;
 mod forced;
 pub(crate) mod objective;
+mod pace;
 mod rounds;
 mod sweep;
 pub(crate) mod worker;
@@ -58,6 +59,8 @@ pub struct Course {
     pub seed: u64,
     /// Worker threads; more than there are packs of lanes have nothing to do.
     pub threads: usize,
+    /// Whether only as many of them work as pay.
+    pub paced: bool,
     /// The instruction set.
     pub isa: Isa,
 }

@@ -41,6 +41,7 @@ fn plan(epochs: u64, adaptation: Option<Adaptation>) -> Plan {
             averaging: Some(0.99),
             seed: 1,
             threads: 1,
+            paced: false,
             isa: Isa::detect(),
         },
         batch: 16,

@@ -73,6 +73,7 @@ fn ours(data: &Series, degree: &str, threshold: &str) -> Vec<f64> {
         data,
         seed: 1,
         threads: 1,
+        paced: false,
         isa: Isa::detect(),
     };
     let dynamics = solve(&SINDY, fitting, &mut Unwatched).unwrap();

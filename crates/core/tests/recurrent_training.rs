@@ -56,6 +56,7 @@ impl<'a> Case<'a> {
             data: self.data,
             seed: 3,
             threads: self.threads,
+            paced: false,
             isa: self.isa,
         };
         let settled = (method.settle)(fitting)?;

@@ -33,6 +33,7 @@ fn fit_with(
         data,
         seed: 1,
         threads,
+        paced: false,
         isa: Isa::detect(),
     };
     solve(&SINDY, fitting, &mut Unwatched)

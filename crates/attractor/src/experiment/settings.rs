@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use attractor_core::method::{self, METHODS, Method, methods};
-use attractor_core::settings::{Dependence, Domain, Setting, Value, depends};
+use attractor_core::settings::{AUTO, Dependence, Domain, Setting, Value, depends};
 
 /// The names of the methods that come with the library.
 static METHOD_IDS: [&str; METHODS.len()] = {
@@ -62,9 +62,9 @@ static OF_ALL: &[Setting] = &[
     ),
     setting(
         "threads",
-        "0",
-        up_to(0, 1024),
-        "Worker threads, without effect on the result; 0 for all cores",
+        AUTO,
+        Domain::Auto { low: 0, high: 1024 },
+        "Worker threads, without effect on the result; auto uses as many as pay while other programs run, 0 all cores",
     ),
     setting(
         "isa",

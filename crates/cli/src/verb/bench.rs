@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use attractor::Error;
 use attractor::bench::{
-    BATCH, BLOCK, Measuring, Timing, WORKLOADS, Workload, beside_gtf, measure, paced,
+    BLOCK, Measuring, Timing, WORKLOADS, Workload, beside_gtf, beside_load, measure, paced,
 };
 use attractor::experiment::all_settings;
 use attractor::series::Series;
-use attractor::settings::Domain;
+use attractor::settings::{AUTO, Domain};
 use attractor::train::Control;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -26,12 +26,15 @@ use crate::table;
 /// Time one training update at the sizes of the paper's four experiments
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Only this one [default: all four]
+    /// Only this one [default: the four of teacher forcing]
     #[arg(long, value_parser = PossibleValuesParser::new(WORKLOADS.iter().map(|w| w.name)))]
     workload: Option<String>,
-    /// Worker threads; 0 for all cores
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<usize>)]
-    threads: usize,
+    /// Worker threads; auto for as many as pay, 0 for all cores
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = threads)]
+    threads: String,
+    /// Threads that keep cores busy meanwhile, as other programs do
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
+    load: usize,
     /// Data to train on [default: smooth synthetic data]
     #[arg(long, value_name = "FILE", requires = "workload")]
     data: Option<PathBuf>,
@@ -70,20 +73,23 @@ impl Bench {
         let measuring = Measuring {
             updates: self.updates,
             block: self.block,
-            threads: self.threads,
+            threads: self.threads.clone(),
             isa: self.isa.clone(),
             forcing: self.forcing.clone(),
             alpha_estimator: self.alpha_estimator.clone(),
             warm_up: Duration::from_secs_f64(self.warm_up),
         };
-        let asked = |name: &str| self.workload.as_deref().is_none_or(|word| word == name);
+        let asked = |workload: &&Workload| match &self.workload {
+            Some(name) => workload.name == name,
+            None => workload.is_ours(),
+        };
         let mut timings = Vec::new();
-        for workload in WORKLOADS.iter().filter(|workload| asked(workload.name)) {
+        for workload in WORKLOADS.iter().filter(asked) {
             if self.paced {
                 answer_lines(workload, &measuring, data.as_ref(), out)?;
                 continue;
             }
-            let timed = time(workload, &measuring, data.as_ref())?;
+            let timed = beside_load(self.load, || time(workload, &measuring, data.as_ref()))?;
             if self.json {
                 writeln!(out, "{}", as_json(&timed))?;
             }
@@ -103,7 +109,7 @@ struct Timed {
 }
 
 fn time(workload: &Workload, how: &Measuring, data: Option<&Series>) -> Result<Timed, Error> {
-    if how.forcing == "gtf" {
+    if how.forcing == "gtf" || !workload.is_ours() {
         let timing = measure(workload, how, data)?;
         return Ok(Timed {
             timing,
@@ -158,6 +164,14 @@ fn answer_lines(
     })
 }
 
+fn threads(text: &str) -> Result<String, String> {
+    if text == AUTO || whole::<usize>(text).is_ok() {
+        Ok(text.to_string())
+    } else {
+        Err(format!("expected a whole number, or {AUTO}"))
+    }
+}
+
 fn updates(text: &str) -> Result<usize, String> {
     let parsed = text.parse().ok().filter(|&updates| updates > 0);
     parsed.ok_or_else(|| "expected a whole number of at least 1".to_string())
@@ -186,6 +200,11 @@ fn choices(setting: &str) -> PossibleValuesParser {
     }
 }
 
+fn number_or_word(text: &str) -> serde_json::Value {
+    text.parse::<usize>()
+        .map_or(json!(text), |number| json!(number))
+}
+
 fn as_json(Timed { timing, beside }: &Timed) -> serde_json::Value {
     let sizes = &timing.workload;
     json!({
@@ -194,8 +213,9 @@ fn as_json(Timed { timing, beside }: &Timed) -> serde_json::Value {
         "hidden": sizes.hidden,
         "observed": sizes.observed,
         "window": sizes.window,
-        "batch": BATCH,
-        "threads": timing.threads,
+        "batch": sizes.batch,
+        "model": sizes.model,
+        "threads": number_or_word(&timing.threads),
         "isa": timing.isa,
         "forcing": timing.forcing,
         "alpha_estimator": timing.alpha_estimator,
@@ -230,7 +250,7 @@ fn write_table(out: &mut dyn Write, timings: &[Timed]) -> Result<(), Error> {
             t.workload.latent.to_string(),
             t.workload.hidden.to_string(),
             t.workload.window.to_string(),
-            t.threads.to_string(),
+            t.threads.clone(),
             t.isa.to_string(),
             t.forcing.clone(),
             t.alpha_estimator.clone().unwrap_or("–".to_string()),

@@ -255,6 +255,7 @@ pub(super) fn course_of(fitting: Fitting<'_>, layout: &Layout, schedule: Schedul
         averaging: positive("average"),
         seed: fitting.seed,
         threads: fitting.threads,
+        paced: fitting.paced,
         isa: fitting.isa,
     }
 }

@@ -3,7 +3,7 @@
 //! There are two banks of slots, used in turn: a worker may write for the next update while another still reads for
 //! this one, and can be no further ahead, because it waits.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::forcing::alpha::Norm;
@@ -35,7 +35,19 @@ pub(crate) struct Exchange {
     banks: [Vec<RwLock<Slot>>; 2],
     gradient_len: usize,
     meeting: Meeting,
-    stop: AtomicBool,
+    signal: AtomicU8,
+}
+
+/// What follows an epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Signal {
+    /// The next one.
+    Go,
+    /// Training ends.
+    Stop,
+    /// Another number of workers takes over.
+    Change,
 }
 
 impl Exchange {
@@ -45,7 +57,7 @@ impl Exchange {
             banks: [bank(), bank()],
             gradient_len: blank.groups[0].len(),
             meeting: Meeting::new(workers),
-            stop: AtomicBool::new(false),
+            signal: AtomicU8::new(Signal::Go as u8),
         }
     }
 
@@ -79,14 +91,15 @@ impl Exchange {
         Presence(&self.meeting)
     }
 
-    /// Asks all workers to stop at their next look.
-    pub(super) fn ask_to_stop(&self) {
-        self.stop.store(true, Ordering::Release);
+    /// Gives all workers a signal, which they see at their next look.
+    pub(super) fn give(&self, signal: Signal) {
+        self.signal.store(signal as u8, Ordering::Release);
     }
 
-    /// Whether a stop was asked for. Workers look right after meeting, so that all see the same.
-    pub(super) fn asked_to_stop(&self) -> bool {
-        self.stop.load(Ordering::Acquire)
+    /// The signal that was given. Workers look right after meeting, so that all see the same.
+    pub(super) fn given(&self) -> Signal {
+        let signals = [Signal::Go, Signal::Stop, Signal::Change];
+        signals[usize::from(self.signal.load(Ordering::Acquire))]
     }
 
     fn bank(&self, update: u64) -> &[RwLock<Slot>] {

@@ -1,7 +1,10 @@
 //! A worker: its share of the lanes, and a replica of everything else.
 
-use super::exchange::Exchange;
+use std::time::Instant;
+
+use super::exchange::{Exchange, Signal};
 use super::objective::{Job, Measured, Objective, Team};
+use super::pace::{Pace, Taken};
 use super::rounds::Turn;
 use super::{Control, Course, Epoch, Outcome, Schedule, State, Watch};
 use crate::linalg::sum_of_squares;
@@ -12,24 +15,63 @@ const LARGEST_NORM: f64 = 1e18;
 /// Losses of an epoch that there is room for at once.
 const MOST_LOSSES: u64 = 1 << 16;
 
-/// Trains from a state to the end.
+/// Trains from a state to the end, with as many workers as the course says; where it is paced, with as many as pay.
 pub(crate) fn run(job: Job<'_>, from: State, watch: &mut dyn Watch) -> Outcome {
-    let workers = job.course.threads.clamp(1, job.packs);
+    let most = job.course.threads.clamp(1, job.packs);
+    let mut pace = job.course.paced.then(|| Pace::new(most));
+    let mut state = from;
+    loop {
+        let workers = pace.as_ref().map_or(most, Pace::workers);
+        match leg(job, workers, state, watch, &mut pace) {
+            Leg::Ended(outcome) => return outcome,
+            Leg::Again(left) => state = left,
+        }
+    }
+}
+
+/// What training with so many workers comes to.
+enum Leg {
+    /// The end.
+    Ended(Outcome),
+    /// Another number of workers goes on from here.
+    Again(State),
+}
+
+/// Trains with so many workers to the end, or until the pace wants another number of them.
+fn leg(
+    job: Job<'_>,
+    workers: usize,
+    from: State,
+    watch: &mut dyn Watch,
+    pace: &mut Option<Pace>,
+) -> Leg {
     let exchange = Exchange::new(workers, job.packs, job.blank);
-    let team = |rank: usize| Team {
-        exchange: &exchange,
-        packs: (rank..job.packs).step_by(workers).collect(),
+    let worker = |rank: usize, from: State| {
+        let packs = (rank..job.packs).step_by(workers).collect();
+        let exchange = &exchange;
+        Worker::new(
+            (job.objective)(),
+            job.course,
+            Team { exchange, packs },
+            from,
+        )
     };
     std::thread::scope(|scope| {
         for rank in 1..workers {
-            let (from, team) = (from.clone(), team(rank));
-            scope.spawn(move || {
-                Worker::new((job.objective)(), job.course, team, from)
-                    .train(&mut |_, _| Control::Continue)
-            });
+            let (worker, from) = (&worker, from.clone());
+            scope.spawn(move || worker(rank, from).train(&mut |_, _, _| Signal::Go));
         }
-        Worker::new((job.objective)(), job.course, team(0), from)
-            .train(&mut |epoch, state| watch.epoch(epoch, state))
+        worker(0, from).train(&mut |epoch, state, taken| {
+            let is_stopped = watch.epoch(epoch, state) == Control::Stop;
+            let mut changes = |pace: &mut Pace| pace.note(taken);
+            if is_stopped {
+                Signal::Stop
+            } else if pace.as_mut().is_some_and(&mut changes) {
+                Signal::Change
+            } else {
+                Signal::Go
+            }
+        })
     })
 }
 
@@ -52,6 +94,9 @@ pub(crate) fn alone<T>(job: Job<'_>, call: impl FnOnce(Team<'_>) -> T) -> T {
         packs: (0..job.packs).collect(),
     })
 }
+
+/// What follows from an epoch, which took so long.
+type AtEpochs<'a> = dyn FnMut(&Epoch, &State, Taken) -> Signal + 'a;
 
 /// The last update of an epoch.
 struct Last {
@@ -97,20 +142,27 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn train(mut self, watch: &mut dyn FnMut(&Epoch, &State) -> Control) -> Outcome {
+    fn train(mut self, watch: &mut AtEpochs<'_>) -> Leg {
         let _presence = self.team.exchange.presence();
         while self.begin_epoch() {
+            let begun = Instant::now();
             let Some(last) = self.epoch() else {
-                return Outcome::Diverged {
+                return Leg::Ended(Outcome::Diverged {
                     update: self.state.update,
                     last: self.state,
-                };
+                });
             };
-            if self.end_epoch(watch, last) == Control::Stop {
-                return Outcome::Stopped(self.state);
+            let taken = Taken {
+                updates: self.losses.len(),
+                seconds: begun.elapsed().as_secs_f64(),
+            };
+            match self.end_epoch(watch, last, taken) {
+                Signal::Go => {}
+                Signal::Stop => return Leg::Ended(Outcome::Stopped(self.state)),
+                Signal::Change => return Leg::Again(self.state),
             }
         }
-        Outcome::Finished(self.state)
+        Leg::Ended(Outcome::Finished(self.state))
     }
 
     /// Whether there is another epoch. A round begins with its validation loss.
@@ -150,9 +202,10 @@ impl<'a> Worker<'a> {
     /// Shows the watch what happened; all workers see whether it stops them.
     fn end_epoch(
         &mut self,
-        watch: &mut dyn FnMut(&Epoch, &State) -> Control,
+        watch: &mut AtEpochs<'_>,
         Last { measured, rate }: Last,
-    ) -> Control {
+        taken: Taken,
+    ) -> Signal {
         if let Schedule::Rounds(rounds) = &self.course.schedule {
             let loss = self.objective.validate(&self.state, &self.team);
             rounds.note(&mut self.state, loss);
@@ -169,15 +222,12 @@ impl<'a> Worker<'a> {
             gradient_norm: measured.norm,
         };
         let exchange = self.team.exchange;
-        if watch(&epoch, &self.state) == Control::Stop {
-            exchange.ask_to_stop();
+        let signal = watch(&epoch, &self.state, taken);
+        if signal != Signal::Go {
+            exchange.give(signal);
         }
         exchange.meet();
-        if exchange.asked_to_stop() {
-            Control::Stop
-        } else {
-            Control::Continue
-        }
+        exchange.given()
     }
 
     /// Sweeps this worker's packs, then gathers the gradient of the whole batch.

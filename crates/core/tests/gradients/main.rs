@@ -55,6 +55,7 @@ fn plan(batch: usize) -> Plan {
             averaging: None,
             seed: 3,
             threads: 1,
+            paced: false,
             isa: Isa::detect(),
         },
         batch,
@@ -438,6 +439,38 @@ fn the_number_of_threads_does_not_change_a_bit() {
             );
         }
     }
+}
+
+/// As many workers as pay take over from one another at the ends of epochs: training lasts long enough for some trials.
+#[test]
+fn workers_that_come_and_go_do_not_change_a_bit() {
+    let info = &MODELS[0];
+    let sizes = (dims(3, 7, 1), 3);
+    let mut situation = Situation::new(info, ObservationKind::Linear, sizes, 37, 6);
+    situation.plan.noise = 0.1;
+    let mut trained = |threads, paced, updates: u64| {
+        let course = &mut situation.plan.course;
+        (course.threads, course.paced) = (threads, paced);
+        course.schedule = train::Schedule::Exponential(Exponential {
+            start: 1e-3,
+            end: 1e-4,
+            epochs: updates / 10,
+            batches_per_epoch: 10,
+        });
+        let model = Model::new(situation.architecture, situation.theta.clone());
+        let from = situation.plan.start(&model);
+        let begun = std::time::Instant::now();
+        let watch = &mut |_: &train::Epoch, _: &train::State| train::Control::Continue;
+        let (plan, windows) = (&situation.plan, &situation.windows);
+        let outcome = train::train(plan, windows, &situation.architecture, from, watch);
+        (outcome, begun.elapsed().as_secs_f64())
+    };
+    // Half a second of one worker, five times as long as a trial.
+    let updates = (0.5 / trained(1, false, 1000).1 * 1000.0) as u64;
+    let updates = updates.next_multiple_of(10);
+    let one = trained(1, false, updates).0;
+    assert!(matches!(one, train::Outcome::Finished(_)));
+    assert!(trained(3, true, updates).0 == one);
 }
 
 /// A single update is that without a bound, then cut; further ones stay within it.

@@ -13,6 +13,7 @@ fn fitting<'a>(settings: &'a Settings, data: &'a Series) -> Fitting<'a> {
         data,
         seed: 1,
         threads: 2,
+        paced: false,
         isa: Isa::detect(),
     }
 }

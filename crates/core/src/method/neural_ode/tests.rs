@@ -211,6 +211,7 @@ fn plan(batch: usize, forcing: Forcing) -> Plan {
             averaging: Some(0.9),
             seed: 3,
             threads: 1,
+            paced: false,
             isa: Isa::detect(),
         },
         batch,

@@ -17,6 +17,7 @@ fn fit(given: &[(&str, &str)], data: &Series) -> Result<Box<dyn Dynamics>, FitEr
         data,
         seed: 1,
         threads: 2,
+        paced: false,
         isa: Isa::detect(),
     };
     solve(&NVAR, fitting, &mut Unwatched)

@@ -22,6 +22,7 @@ fn fitting<'a>(settings: &'a Settings, data: &'a Series) -> Fitting<'a> {
         data,
         seed: 1,
         threads: 1,
+        paced: false,
         isa: Isa::detect(),
     }
 }
@@ -262,6 +263,7 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
     let with = |threads: usize, seed: u64| {
         let fitting = Fitting {
             threads,
+            paced: false,
             seed,
             ..fitting(&settings, &data)
         };
