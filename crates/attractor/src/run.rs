@@ -5,7 +5,7 @@
 //! | `experiment.toml` | all settings, resolved, and the recording |
 //! | `model.safetensors` | the model: the last state, or the last finite one, or the one that was chosen |
 //! | `last.safetensors` | the last state, where another one was chosen |
-//! | `history.csv` | one row per epoch |
+//! | `history.csv` | one row per epoch, of the first 65,536; of longer trainings every second, fourth, … |
 //! | `outcome.json` | how it ended |
 //! | `checkpoint.safetensors` | while training runs, or was interrupted: what it continues from |
 //!
@@ -24,6 +24,7 @@ mod checkpoint;
 mod claim;
 mod error;
 mod folder;
+mod history;
 mod judge;
 mod lock;
 mod outcome;
@@ -36,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attractor_core::dynamics::Dynamics;
-use attractor_core::train::{Epoch, Watch};
+use attractor_core::train::Watch;
 
 use crate::experiment::{Experiment, ExperimentError, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
@@ -261,7 +262,7 @@ impl Run {
         if let Some(last) = &trained.last {
             last.write(&self.path.join(LAST))?;
         }
-        self.write(HISTORY, |out| write_history(&trained.history, out))?;
+        self.write(HISTORY, |out| history::write(&trained.history, out))?;
         let summary = serde_json::to_string_pretty(&trained.summary);
         let summary = summary.expect("a summary has texts for keys");
         self.write(OUTCOME, |out| writeln!(out, "{summary}"))?;
@@ -277,25 +278,4 @@ impl Run {
     ) -> Result<(), Error> {
         store::write_whole(&self.path.join(name), fill)
     }
-}
-
-fn write_history(history: &[Epoch], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "epoch,update,loss,penalty,alpha,lr,gradient_norm,jacobian_norm,alpha_estimate,fallbacks"
-    )?;
-    for e in history {
-        // The forcing acts in f32: as such 0.15 is written as 0.15.
-        let alpha = e.alpha as f32;
-        write!(
-            out,
-            "{},{},{},{},{},{},{}",
-            e.epoch, e.update, e.loss, e.penalty, alpha, e.rate, e.gradient_norm
-        )?;
-        match e.norm {
-            Some(norm) => writeln!(out, ",{},{},{}", norm.kappa, norm.alpha(), norm.fallbacks)?,
-            None => writeln!(out, ",,,")?,
-        }
-    }
-    Ok(())
 }

@@ -10,7 +10,7 @@ use attractor_core::train::{Control, Epoch, Outcome, State, Watch};
 
 use super::checkpoint::{Best, Checkpoint, Rollback};
 use super::judge::{self, Judge};
-use super::{Ending, Run, RunError, Summary, Task, Trained};
+use super::{Ending, Run, RunError, Summary, Task, Trained, history};
 use crate::Error;
 use crate::experiment::{self, BestBy, Choice, Job, Keeping, Remedy, Spread};
 
@@ -236,7 +236,7 @@ fn rolled_back(checkpoint: Checkpoint, diverged: u64, keeping: Keeping) -> Check
     let mut history = checkpoint.history;
     history.retain(|epoch| epoch.update <= state.update);
     // The best of a part that was given up is not kept.
-    let epochs = history.last().map_or(0, |epoch| epoch.epoch);
+    let epochs = state.epoch;
     Checkpoint {
         best: checkpoint.best.filter(|best| best.epoch <= epochs),
         good: Some(state.clone()),
@@ -273,7 +273,7 @@ struct Recorder<'a> {
 // What it refers to does not depend on the thread; the failure is made and read by the one that watches.
 impl Watch for Recorder<'_> {
     fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control {
-        self.kept.history.push(*epoch);
+        history::note(&mut self.kept.history, epoch);
         let is_due = |judge: &&Judge<'_>| epoch.epoch.is_multiple_of(judge.by.every);
         if let Some(judge) = self.judge.filter(is_due) {
             judge.compare(epoch.epoch, state, &mut self.kept.best);
