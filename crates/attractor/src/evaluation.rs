@@ -6,13 +6,14 @@
 mod cache;
 mod data;
 mod document;
+mod exponent;
 mod floors;
 mod overlap;
 mod scores;
 
 use std::path::Path;
 
-use attractor_core::dynamics::Stretch;
+use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::measure::evaluate::{OrbitScores, OtherMeasures, Plan, Reference};
 use attractor_core::measure::levels::{Level, LevelsError};
 use attractor_core::measure::valid_time::ValidTime;
@@ -29,6 +30,7 @@ use crate::verdict::Verdict;
 
 pub use cache::Cache;
 pub use document::{EvaluationDocument, ScoreDocument};
+pub use exponent::Exponents;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -100,6 +102,8 @@ pub struct Evaluation {
     pub pe_steps: usize,
     /// What is known of orbits from other starts, for a model.
     pub starts: Option<Starts>,
+    /// The largest Lyapunov exponent of a model beside that of the system, where it is known.
+    pub exponents: Option<Exponents>,
     /// The share of the rows that a model was trained on, if its training data are known.
     pub trained_share: Option<f64>,
     /// The share of the rows that its parameters were chosen by, if that is known.
@@ -414,10 +418,23 @@ impl Judge {
                 parameters: sizes.parameters,
             }),
             starts: Some(starts),
+            exponents: self.exponents(dynamics, orbit.diverged)?,
             trained_share: self.trained_share,
             chosen_share: self.chosen_share,
             ..self.gather(scores, &orbit, levels)
         })
+    }
+
+    /// The exponents of a model that does not diverge and of the system.
+    fn exponents(
+        &self,
+        dynamics: &dyn Dynamics,
+        diverged: bool,
+    ) -> Result<Option<Exponents>, EvaluationError> {
+        let truth = scores::exponent(&self.request)?.filter(|_| !diverged);
+        let dt = scores::sampling_step(&self.step, &self.request);
+        let data = self.reference.data();
+        Ok(truth.and_then(|truth| exponent::of_model(dynamics, data, dt, truth)))
     }
 
     /// What is said of an orbit, and of the model behind it where there is one.
@@ -442,6 +459,7 @@ impl Judge {
             scores,
             pe_steps: self.request.options.pe_steps,
             starts: None,
+            exponents: None,
             trained_share: None,
             chosen_share: None,
             floor: levels.map(|_| match &self.request.system {

@@ -22,13 +22,14 @@
 //! | --- | --- |
 //! | the orbit diverges, has shrunk to a point, or more than a fifth of its rows are outside the box; an aspect of the attractor is bad; most starts diverge | not a reconstruction |
 //! | neither aspect of the attractor has power, no levels are known, or there are too few rows | cannot tell |
+//! | the largest exponent is off by three tenths and three errors, where that of the system is known | partly at most |
 //! | both aspects of the attractor are good, forecasts are not bad, nothing else speaks against it | good |
 //! | anything else | partly |
 
 use attractor_core::text::{count, figure};
 use serde::Serialize;
 
-use crate::evaluation::{Evaluation, Score};
+use crate::evaluation::{Evaluation, Exponents, Score};
 
 /// The word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -136,6 +137,8 @@ impl Verdict {
         aspects.sort_by_key(|aspect| aspect.grade);
         reasons.extend(disagreement(&aspects));
         reasons.extend(aspects.into_iter().map(|aspect| aspect.reason));
+        let agree = evaluation.exponents.filter(|found| !found.differ());
+        reasons.extend(agree.as_ref().map(of_exponents));
         Verdict {
             word,
             reasons,
@@ -167,6 +170,9 @@ fn faults(evaluation: &Evaluation) -> Vec<(Word, String)> {
         let diverged = starts.diverged;
         faults.push((word, format!("{diverged} of {of} from the data diverge")));
     }
+    if let Some(found) = evaluation.exponents.filter(Exponents::differ) {
+        faults.push((Word::Partly, of_exponents(&found)));
+    }
     if let Some(outside) = evaluation.outside.filter(|&share| share > OUTSIDE[0]) {
         let word = if outside > OUTSIDE[1] {
             Word::NotAReconstruction
@@ -180,6 +186,15 @@ fn faults(evaluation: &Evaluation) -> Vec<(Word, String)> {
         ));
     }
     faults
+}
+
+fn of_exponents(found: &Exponents) -> String {
+    format!(
+        "largest Lyapunov exponent: {} ± {}, the system's {}",
+        figure(found.model),
+        figure(found.error),
+        figure(found.truth)
+    )
 }
 
 /// Why an orbit that has come to rest has no spectrum.

@@ -43,8 +43,17 @@ struct SizesDocument {
 struct OfModel {
     pe_n: usize,
     starts: StartsDocument,
+    lyapunov: Option<LyapunovDocument>,
     trained_share: Option<f64>,
     chosen_share: Option<f64>,
+}
+
+/// The largest exponent per unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct LyapunovDocument {
+    value: f64,
+    standard_error: f64,
+    system: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -107,6 +116,11 @@ impl Evaluation {
                     count: starts.count,
                     diverged: starts.diverged,
                 },
+                lyapunov: self.exponents.map(|found| LyapunovDocument {
+                    value: found.model,
+                    standard_error: found.error,
+                    system: found.truth,
+                }),
                 trained_share: self.trained_share,
                 chosen_share: self.chosen_share,
             }),

@@ -101,7 +101,7 @@ fn forecasts() -> impl Iterator<Item = (&'static str, Forecast)> {
 }
 
 /// The largest Lyapunov exponent, per unit of time: as given, else from the literature on the system.
-fn exponent(request: &Request) -> Result<Option<f64>, EvaluationError> {
+pub(super) fn exponent(request: &Request) -> Result<Option<f64>, EvaluationError> {
     match (request.lyapunov, &request.system) {
         (Some(found), _) if found > 0.0 && found.is_finite() => Ok(Some(found)),
         (Some(found), _) => Err(EvaluationError::Exponent { found }),
@@ -137,7 +137,7 @@ fn details(
 }
 
 /// Δt of the data; that of the system for data that do not say.
-fn sampling_step(step: &Step, request: &Request) -> f64 {
+pub(super) fn sampling_step(step: &Step, request: &Request) -> f64 {
     let system = request.system.as_deref().and_then(find);
     match system.map(|info| info.time) {
         Some(Time::Flow { dt }) if *step == Step::default() => dt,

@@ -34,6 +34,7 @@ fn evaluation(scores: &[Numbers]) -> Evaluation {
             count: 8,
             diverged: 0,
         }),
+        exponents: None,
         trained_share: None,
         chosen_share: None,
         floor: Some(Floor::Halves),
@@ -154,4 +155,24 @@ fn nothing_is_said_without_levels_or_with_few_rows() {
     let mut short = evaluation(&GOOD);
     short.rows = 60;
     assert_eq!(word(&short), Word::CannotTell);
+}
+
+#[test]
+fn a_wrong_exponent_leaves_a_partial_success() {
+    let with = |model: f64, error: f64| Evaluation {
+        exponents: Some(Exponents {
+            model,
+            error,
+            truth: 0.906,
+        }),
+        ..evaluation(&GOOD)
+    };
+    assert_eq!(word(&with(0.85, 0.02)), Word::Good);
+    assert_eq!(word(&with(1.4, 0.3)), Word::Good);
+    let wrong = Verdict::of(&with(0.4, 0.02));
+    assert_eq!(wrong.word, Word::Partly);
+    assert_eq!(
+        wrong.reasons[0],
+        "largest Lyapunov exponent: 0.4 ± 0.02, the system's 0.906"
+    );
 }

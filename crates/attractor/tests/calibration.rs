@@ -1,0 +1,177 @@
+//! The verdict on series of known quality: other orbits of the same system, and series that are wrong in a known way. The table is
+//! printed (`cargo test --test calibration -- --nocapture`); `docs/measures.md` shows it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+use std::collections::BTreeMap;
+
+use attractor::evaluation::{Cache, Request, compare};
+use attractor::measure::Rows;
+use attractor::measure::surrogate::Surrogate;
+use attractor::progress::Unwatched;
+use attractor::rng::{Rng, Stream};
+use attractor::series::{Scaling, Series};
+use attractor::system::simulate::{self, Simulation};
+use attractor::verdict::Word;
+
+const ROWS: usize = 6000;
+
+/// Flows and maps, chaotic and regular, of two to twenty dimensions.
+const SYSTEMS: [&str; 14] = [
+    "lorenz63",
+    "lorenz96",
+    "rossler",
+    "chua",
+    "chen",
+    "halvorsen",
+    "thomas",
+    "duffing",
+    "hindmarsh-rose",
+    "van-der-pol",
+    "henon",
+    "ikeda",
+    "lozi",
+    "tinkerbell",
+];
+
+/// What a series is, how it is made from the truth and from another orbit of the system, and which words are right.
+struct Case {
+    name: &'static str,
+    make: fn(Rows<'_>, &[f64]) -> Vec<f64>,
+    right: &'static [Word],
+}
+
+const NOT: &[Word] = &[Word::NotAReconstruction];
+const NOT_OR_PARTLY: &[Word] = &[Word::NotAReconstruction, Word::Partly];
+
+const CASES: [Case; 10] = [
+    Case {
+        name: "another orbit",
+        make: |_, other| other.to_vec(),
+        right: &[Word::Good],
+    },
+    Case {
+        name: "with 2 % noise",
+        make: |_, other| noisy(other, 0.02),
+        right: &[Word::Good, Word::Partly],
+    },
+    Case {
+        name: "shifted by a deviation",
+        make: |_, other| other.iter().map(|x| x + 1.0).collect(),
+        right: NOT_OR_PARTLY,
+    },
+    Case {
+        name: "shrunk to a half",
+        make: |_, other| other.iter().map(|x| 0.5 * x).collect(),
+        right: NOT_OR_PARTLY,
+    },
+    Case {
+        name: "one point",
+        make: |_, other| vec![0.1; other.len()],
+        right: NOT,
+    },
+    Case {
+        name: "a decaying oscillation",
+        make: |truth, _| decaying(truth),
+        right: NOT,
+    },
+    Case {
+        name: "phases randomised",
+        make: |truth, _| Surrogate::PhaseRandomised.of(truth, 77),
+        right: NOT_OR_PARTLY,
+    },
+    Case {
+        name: "rows shuffled",
+        make: |truth, _| Surrogate::Shuffled.of(truth, 77),
+        right: NOT_OR_PARTLY,
+    },
+    Case {
+        name: "white noise",
+        make: |truth, _| Surrogate::WhiteNoise.of(truth, 77),
+        right: NOT,
+    },
+    Case {
+        name: "growing without bound",
+        make: |truth, _| growing(truth),
+        right: NOT,
+    },
+];
+
+fn noisy(x: &[f64], share: f64) -> Vec<f64> {
+    let mut rng = Rng::new(5, Stream::Noise);
+    x.iter().map(|x| x + share * rng.normal()).collect()
+}
+
+/// Spirals into the mean within a tenth of the rows.
+fn decaying(truth: Rows<'_>) -> Vec<f64> {
+    let n = truth.values().len() / truth.len();
+    let value = |i: usize| {
+        let t = (i / n) as f64;
+        (-t / 100.0).exp() * (0.3 * t + (i % n) as f64).sin()
+    };
+    (0..truth.values().len()).map(value).collect()
+}
+
+/// The truth, which drifts away by ten deviations.
+fn growing(truth: Rows<'_>) -> Vec<f64> {
+    let total = truth.values().len() as f64;
+    let values = truth.values().iter().enumerate();
+    values.map(|(i, x)| x + 10.0 * i as f64 / total).collect()
+}
+
+fn orbit(system: &str, seed: u64) -> Series {
+    let request = simulate::Request {
+        seed,
+        ..simulate::Request::new(system, ROWS)
+    };
+    Simulation::check(&request).unwrap().run().unwrap().series
+}
+
+/// The words on all cases of a system.
+fn words(system: &str, cache: &Cache) -> Vec<Word> {
+    let truth = orbit(system, 1);
+    let scaling = Scaling::standardizing(&truth);
+    let (truth, other) = (scaling.apply(&truth), scaling.apply(&orbit(system, 2)));
+    let n = truth.dim_obs();
+    let rows = Rows::new(&truth.trajectories()[0].x, n);
+    let other = &other.trajectories()[0].x;
+    let judged = |case: &Case| {
+        let x = (case.make)(rows, other);
+        let series = Series::from_rows(x, n, truth.step().dt).unwrap();
+        let judged = compare(&truth, &series, &Request::default(), cache, &mut Unwatched);
+        judged.unwrap().verdict().word
+    };
+    CASES.iter().map(judged).collect()
+}
+
+/// Nineteen of twenty verdicts are right, and no surrogate is good.
+#[test]
+fn verdicts_on_series_of_known_quality() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::in_folder(folder.path());
+    let mut counts: Vec<BTreeMap<&str, usize>> = vec![BTreeMap::new(); CASES.len()];
+    let (mut right, mut wrong) = (0, Vec::new());
+    for system in SYSTEMS {
+        for ((case, word), counts) in CASES.iter().zip(words(system, &cache)).zip(&mut counts) {
+            *counts.entry(word.text()).or_default() += 1;
+            if case.right.contains(&word) {
+                right += 1;
+            } else {
+                wrong.push(format!("{system}, {}: {}", case.name, word.text()));
+                assert!(
+                    case.right.contains(&Word::Good) || word != Word::Good,
+                    "{wrong:?}"
+                );
+            }
+        }
+    }
+    for (case, counts) in CASES.iter().zip(&counts) {
+        println!("| {} | {counts:?} |", case.name);
+    }
+    let all = SYSTEMS.len() * CASES.len();
+    println!("{right} of {all} right; not: {wrong:#?}");
+    assert!(20 * right >= 19 * all, "{wrong:#?}");
+}
