@@ -23,7 +23,7 @@ pub mod training;
 
 use std::fmt;
 
-pub use network::{Network, WARM_UP};
+pub use network::{ALPHA, Following, Network, WARM_UP};
 
 use crate::dynamics::{Forecasts, Stretch};
 use crate::rng::Rng;

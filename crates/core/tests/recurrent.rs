@@ -11,7 +11,7 @@ use attractor_core::method;
 use attractor_core::recurrent::lem::Lem;
 use attractor_core::recurrent::lstm::Lstm;
 use attractor_core::recurrent::plain::{Window, sweep};
-use attractor_core::recurrent::{Cell, CellSizes, Network, Pulled, Taken};
+use attractor_core::recurrent::{Cell, CellSizes, Following, Network, Pulled, Taken};
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::rows::Rows;
 
@@ -449,7 +449,14 @@ fn gradients_match_differences() {
 fn is_a_closed_system<C: Cell>(name: &str, cell: C, seed: u64) {
     let sample = Sample::new(cell, 40, seed);
     let (n, m) = (sample.cell.sizes().channels, 2 * sample.cell.sizes().hidden);
-    let network = Network::new(sample.cell.clone(), sample.theta.clone(), 10);
+    let network = Network::new(
+        sample.cell.clone(),
+        sample.theta.clone(),
+        Following {
+            warm_up: 10,
+            alpha: 0.6,
+        },
+    );
     assert_eq!(
         (network.sizes().dim, network.sizes().parameters),
         (m, sample.theta.len())

@@ -4,7 +4,7 @@ use super::{FitError, Fitting, Length, LoadError, Tensors, Trainer, axes, refuse
 use crate::dynamics::Dynamics;
 use crate::recurrent::lanes::LaneCell;
 use crate::recurrent::training::Plan;
-use crate::recurrent::{Cell, CellSizes, Network, WARM_UP};
+use crate::recurrent::{self as network, Cell, CellSizes, Following, Network, WARM_UP};
 use crate::rng::{Rng, Stream};
 use crate::series::{Series, mean_and_sd};
 use crate::settings::{Domain, Setting, Settings};
@@ -139,7 +139,15 @@ impl<L: LaneCell> Trainer for RecurrentTrainer<L> {
 
     fn dynamics(&self, theta: &[f32]) -> Box<dyn Dynamics> {
         let cell = self.plan.cell.clone();
-        Box::new(Network::new(cell, theta.to_vec(), self.warm_up))
+        let following = Following {
+            warm_up: self.warm_up,
+            // One that ran freely has never seen a mixture.
+            alpha: match self.plan.alpha_end {
+                0.0 => 1.0,
+                alpha => alpha,
+            },
+        };
+        Box::new(Network::new(cell, theta.to_vec(), following))
     }
 
     fn length(&self) -> Length {
@@ -210,11 +218,15 @@ pub(super) fn load<C: Cell>(cell: C, tensors: &Tensors) -> Result<Box<dyn Dynami
         layout.tensors().iter().map(|t| (t.name, t.shape)).collect();
     let constants = cell.constants();
     shapes.extend(constants.iter().map(|&(name, _)| (name, Shape::Vector(1))));
-    shapes.push((WARM_UP, Shape::Vector(1)));
+    shapes.extend([WARM_UP, network::ALPHA].map(|name| (name, Shape::Vector(1))));
     refuse_other(tensors, &shapes)?;
     let theta = layout.tensors().iter();
     let theta: Vec<f32> = theta.flat_map(|t| tensors[t.name].f32s()).collect();
     trained::refuse_overflow(layout.tensors(), &theta)?;
-    let warm_up = tensors[WARM_UP].f64s()[0].clamp(1.0, 1e9) as usize;
-    Ok(Box::new(Network::new(cell, theta, warm_up)))
+    let constant = |name: &str| tensors[name].f64s()[0];
+    let following = Following {
+        warm_up: constant(WARM_UP).clamp(1.0, 1e9) as usize,
+        alpha: constant(network::ALPHA).clamp(0.0, 1.0),
+    };
+    Ok(Box::new(Network::new(cell, theta, following)))
 }

@@ -12,26 +12,37 @@ use crate::theta::{Shape, Tensor};
 #[derive(Debug, Clone)]
 pub struct Network<C: Cell> {
     cell: C,
-    warm_up: usize,
+    following: Following,
     /// θ as it was trained.
     theta: Vec<f32>,
     /// The same in f64.
     exact: Vec<f64>,
     closed: C::Closed,
-    /// What a model file holds beside θ: the rows of the warm-up, and the cell's own constants.
+    /// What a model file holds beside θ: how it follows data, and the cell's own constants.
     constants: Vec<(&'static str, [f64; 1])>,
 }
 
+/// How a network follows data: as it was trained to. One that has learnt to make up for its own forecasts in what it is fed, at
+/// α < 1, would make up for what is not there if it were fed the data alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Following {
+    /// Rows after which the start is forgotten.
+    pub warm_up: usize,
+    /// α of x̃ = x̂ + α (x − x̂), which it is fed behind the first row.
+    pub alpha: f64,
+}
+
 impl<C: Cell> Network<C> {
-    /// The network with these parameters, whose start is forgotten after `warm_up` rows.
-    pub fn new(cell: C, theta: Vec<f32>, warm_up: usize) -> Network<C> {
+    /// The network with these parameters.
+    pub fn new(cell: C, theta: Vec<f32>, following: Following) -> Network<C> {
         let exact: Vec<f64> = theta.iter().map(|&v| f64::from(v)).collect();
         let own = cell.constants().into_iter();
-        let constants = own.chain([(WARM_UP, warm_up as f64)]);
+        let Following { warm_up, alpha } = following;
+        let constants = own.chain([(WARM_UP, warm_up as f64), (ALPHA, alpha)]);
         Network {
             closed: cell.close(&exact),
             constants: constants.map(|(name, value)| (name, [value])).collect(),
-            warm_up,
+            following,
             theta,
             exact,
             cell,
@@ -49,8 +60,10 @@ impl<C: Cell> Network<C> {
     }
 }
 
-/// The tensor that holds the rows of the warm-up.
+/// The tensors that hold how it follows data.
 pub const WARM_UP: &str = "warm_up";
+/// See [`WARM_UP`].
+pub const ALPHA: &str = "alpha";
 
 impl<C: Cell> Dynamics for Network<C> {
     fn sizes(&self) -> Sizes {
@@ -70,7 +83,7 @@ impl<C: Cell> Dynamics for Network<C> {
 
     fn memory(&self) -> Memory {
         Memory::Driven {
-            warm_up: self.warm_up,
+            warm_up: self.following.warm_up,
         }
     }
 
@@ -79,7 +92,14 @@ impl<C: Cell> Dynamics for Network<C> {
     }
 
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
-        let u = [data.row(t), data.inputs_of(t..t + 1)].concat();
+        let mut u = [data.row(t), data.inputs_of(t..t + 1)].concat();
+        let alpha = self.following.alpha;
+        if t > 0 && alpha < 1.0 {
+            let mut own = vec![0.0; data.row(t).len()];
+            self.observe(z, &mut own);
+            let pairs = u.iter_mut().zip(own);
+            pairs.for_each(|(u, own)| *u = own + alpha * (*u - own));
+        }
         let before = z.to_vec();
         let mut trace = vec![0.0; self.cell.traces()];
         self.cell.step(&self.exact, &u, &before, z, &mut trace);
