@@ -4,7 +4,8 @@
     python3 benches/compare/sindy.py LORENZ.npy ECG.npy [--python PYTHON_WITH_PYSINDY]
 
 Ours is the whole command `attractor train`, which reads the file and writes the run; pysindy is its `fit` alone, in a process that has
-imported it and holds the data. The first turn of each is not counted. pysindy's coefficients are compared with ours before.
+imported it and holds the data. The first turn of each is not counted. Both must find the same terms, with coefficients within 1e-8 of the
+largest one.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import json
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,22 @@ def ours(binary, data, degree, threshold, folder):
     return whole, json.loads((Path(folder) / "outcome.json").read_text())["seconds"]
 
 
+def coefficients(folder):
+    """Those of a run: tensor C of its model file."""
+    data = (Path(folder) / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    tensor = json.loads(data[8 : 8 + length])["C"]
+    begin, end = tensor["data_offsets"]
+    return struct.unpack(f"<{(end - begin) // 8}d", data[8 + length + begin : 8 + length + end])
+
+
+def agreement(mine, theirs):
+    """The largest difference, in largest coefficients; stops where the terms differ."""
+    if [c != 0 for c in mine] != [c != 0 for c in theirs]:
+        sys.exit("error: the two programs find different terms")
+    return max(abs(a - b) for a, b in zip(mine, theirs)) / max(map(abs, theirs))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lorenz")
@@ -62,12 +80,14 @@ def main():
                 whole, own = ours(options.binary, data, degree, threshold, f"{folder}/run")
                 peer.stdin.write("\n")
                 peer.stdin.flush()
-                times.append((whole, own, json.loads(peer.stdout.readline())["seconds"]))
+                answer = json.loads(peer.stdout.readline())
+                differ = agreement(coefficients(f"{folder}/run"), answer["c"])
+                times.append((whole, own, answer["seconds"]))
         peer.stdin.close()
         peer.wait()
         whole, own, theirs = (statistics.median(column) for column in zip(*times[1:]))
         ratio = statistics.median(t / o for _, o, t in times[1:])
-        print(f"{Path(data).stem}, degree {degree}: ours {own:.3f} s (command {whole:.3f} s), pysindy {theirs:.3f} s, {ratio:.1f}x")
+        print(f"{Path(data).stem}, degree {degree}: ours {own:.3f} s (command {whole:.3f} s), pysindy {theirs:.3f} s, {ratio:.1f}x; coefficients within {differ:.1e}")
 
 
 if __name__ == "__main__":

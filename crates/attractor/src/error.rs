@@ -11,6 +11,7 @@ use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
 
 use crate::embedding::EmbeddingError;
+use crate::engine::EngineError;
 use crate::evaluation::EvaluationError;
 use crate::experiment::ExperimentError;
 use crate::figure::FigureError;
@@ -70,6 +71,9 @@ pub enum Error {
     /// A study cannot be done, or its folder not be used.
     #[error(transparent)]
     Study(#[from] StudyError),
+    /// A study is not handed to a cluster.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// A model has no form as another.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
@@ -158,6 +162,7 @@ impl Error {
             Error::Experiment(error) => error.hint(),
             Error::ModelFile(error) => error.hint(),
             Error::Run(error) => error.hint(),
+            Error::Engine(error) => error.hint(),
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),

@@ -10,6 +10,7 @@ pub mod chart;
 mod container;
 pub mod drawing;
 pub mod embedding;
+pub mod engine;
 pub mod equations;
 pub mod error;
 pub mod evaluation;

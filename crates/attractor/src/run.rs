@@ -29,6 +29,7 @@ mod judge;
 mod lock;
 mod outcome;
 mod recording;
+mod told;
 mod training;
 
 use std::fs;
@@ -52,6 +53,7 @@ use lock::Lock;
 pub use outcome::{Ending, Summary, Trained};
 pub use recording::Recording;
 pub(crate) use recording::fingerprint as fingerprint_of;
+pub use told::Told;
 pub(crate) use training::LAST_CHOSEN;
 use training::Training;
 
@@ -266,8 +268,9 @@ impl Run {
         let summary = serde_json::to_string_pretty(&trained.summary);
         let summary = summary.expect("a summary has texts for keys");
         self.write(OUTCOME, |out| writeln!(out, "{summary}"))?;
-        // It is of no use any more, and does no harm if it stays.
+        // They are of no use any more, and do no harm if they stay.
         let _ = fs::remove_file(self.path.join(CHECKPOINT));
+        told::forget(&self.path);
         Ok(())
     }
 

@@ -82,6 +82,21 @@ impl Study {
         })
     }
 
+    /// The folders of all runs of a study, from that of the study, without a look at its data.
+    pub fn outline(path: &Path) -> Result<Vec<PathBuf>, Error> {
+        let text = fs::read_to_string(path).map_err(|source| StudyError::Read {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        let file = StudyFile::parse(&text, path)?;
+        let cells = cell::cells(&file, path)?;
+        let of_seed = |seed: &u64| {
+            let folders = cells.iter().map(|cell| run_folder(&cell.folder, *seed));
+            folders.collect::<Vec<_>>()
+        };
+        Ok(file.seeds.iter().flat_map(of_seed).collect())
+    }
+
     /// The part of the study with entries of these names.
     pub fn only(mut self, names: &[String]) -> Result<Study, StudyError> {
         let known = || self.cells.iter().filter_map(|cell| cell.name.as_deref());

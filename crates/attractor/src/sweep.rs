@@ -16,6 +16,7 @@ use attractor_core::series::Series;
 use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
+use crate::engine::Share;
 use crate::evaluation::{Cache, Evaluation, Judge, Origin, refuse_unfit};
 use crate::format;
 use crate::model_file::Reconstruction;
@@ -23,8 +24,8 @@ use crate::run::{
     Difference, Ending, Folder, Recording, Run, RunError, Task, Trained, fingerprint_of,
     refuse_different,
 };
-use crate::study::{LEVELS, Parts, ended, run_folder};
-use crate::study::{Record, Scored, Study, StudyError};
+use crate::seen::Seen;
+use crate::study::{Cell, LEVELS, Parts, Record, Scored, Study, StudyError, ended, run_folder};
 
 pub use cells::Found;
 use queue::Queue;
@@ -144,9 +145,55 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// The same with one share of the runs.
+    pub fn share(mut self, share: Share) -> Sweep {
+        let jobs = std::mem::take(&mut self.jobs).into_iter().enumerate();
+        let own = jobs.filter(|(place, _)| share.has(*place));
+        self.jobs = own.map(|(_, job)| job).collect();
+        self
+    }
+
+    /// Computes floors and chance levels of all data that models of the study are judged by, so that no run has to.
+    pub fn prepare_levels(&self) -> Result<(), Error> {
+        self.record.write(&self.study, &self.folder)?;
+        let mut known = Vec::new();
+        for cell in &self.study.cells {
+            let preparation = cell.experiment.preparation();
+            let key = format!("{preparation:?}");
+            if !known.contains(&key) {
+                known.push(key);
+                let judge = Judge::new(
+                    &self.seen(cell)?,
+                    &Origin::default(),
+                    &self.study.judging.request,
+                )?;
+                judge.levels(&self.cache, &mut Unwatched)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What models of a cell are judged by, as they would see it.
+    fn seen(&self, cell: &Cell) -> Result<Seen, Error> {
+        let preparation = cell.experiment.preparation();
+        let prepared = preparation.prepare(&self.recording.series)?;
+        let parts = preparation.split(self.recording.series.clone())?;
+        let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
+        let judged_by = judged_by.unwrap_or(&self.recording.series);
+        Ok(self
+            .recording
+            .card(prepared.scaling)
+            .see_prepared(judged_by)?)
+    }
+
     /// All runs, seed by seed.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
+    }
+
+    /// The study.
+    pub fn study(&self) -> &Study {
+        &self.study
     }
 
     /// What cells left to the data.
@@ -276,21 +323,13 @@ impl Sweep {
         let Some(job) = self.jobs.iter().find(|job| job.scored.is_none()) else {
             return Ok(());
         };
-        let experiment = &self.study.cells[job.cell].experiment;
-        let prepared = experiment.preparation().prepare(&self.recording.series)?;
-        let parts = experiment
-            .preparation()
-            .split(self.recording.series.clone())?;
-        let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
-        let judged_by = judged_by.unwrap_or(&self.recording.series);
-        let card = self.recording.card(prepared.scaling);
         let unfit = |error: Error| -> Error {
             StudyError::Unfit {
                 error: Box::new(error),
             }
             .into()
         };
-        let seen = card.see_prepared(judged_by).map_err(|e| unfit(e.into()))?;
+        let seen = self.seen(&self.study.cells[job.cell]).map_err(unfit)?;
         refuse_unfit(&seen, &self.study.judging.request).map_err(|e| unfit(e.into()))
     }
 }

@@ -79,7 +79,7 @@ impl Ground<'_> {
     /// States at rows of the data, evenly spaced.
     fn of_data(&self) -> Vec<Vec<f64>> {
         let states = states(self.dynamics, self.rows);
-        let states = states.chunks_exact(self.dim());
+        let states = states.chunks_exact(self.numbers());
         let every = states.len().div_ceil(FROM_DATA).max(1);
         states.step_by(every).map(<[f64]>::to_vec).collect()
     }
@@ -87,13 +87,13 @@ impl Ground<'_> {
     /// States drawn from the box around some states.
     fn inside(&self, around: &[f64], rng: &mut Rng) -> Vec<Vec<f64>> {
         let range = |i: usize| {
-            let column = || around.iter().skip(i).step_by(self.dim());
+            let column = || around.iter().skip(i).step_by(self.numbers());
             let low = column().copied().fold(f64::INFINITY, f64::min);
             let high = column().copied().fold(f64::NEG_INFINITY, f64::max);
             let margin = MARGIN * (high - low);
             (low - margin, high + margin)
         };
-        let ranges: Vec<(f64, f64)> = (0..self.dim()).map(range).collect();
+        let ranges: Vec<(f64, f64)> = (0..self.numbers()).map(range).collect();
         let mut draw = || {
             ranges
                 .iter()
@@ -105,8 +105,10 @@ impl Ground<'_> {
 
     /// States next to stable points and cycles.
     fn near(&self, rng: &mut Rng) -> Vec<Vec<f64>> {
-        let column = |i: usize| self.orbit.iter().skip(i).step_by(self.dim()).copied();
-        let spread: Vec<f64> = (0..self.dim()).map(|i| mean_and_sd(column(i)).1).collect();
+        let column = |i: usize| self.orbit.iter().skip(i).step_by(self.numbers()).copied();
+        let spread: Vec<f64> = (0..self.numbers())
+            .map(|i| mean_and_sd(column(i)).1)
+            .collect();
         let cycles = self.periodic.iter().flat_map(|found| &found.cycles);
         let stable = cycles
             .filter(|cycle| cycle.kind() == Kind::Stable)
@@ -122,7 +124,8 @@ impl Ground<'_> {
         starts
     }
 
-    fn dim(&self) -> usize {
+    /// Numbers of a state.
+    fn numbers(&self) -> usize {
         self.dynamics.sizes().state
     }
 }

@@ -49,6 +49,6 @@ impl Exponents {
     /// Whether they differ by more than three errors and by three tenths.
     pub fn differ(&self) -> bool {
         let difference = (self.model - self.truth).abs();
-        !(difference <= (3.0 * self.error).max(0.3 * self.truth.abs()))
+        difference.is_nan() || difference > (3.0 * self.error).max(0.3 * self.truth.abs())
     }
 }

@@ -277,7 +277,7 @@ fn write(file: &mut File, owner: &Owner) -> io::Result<()> {
 }
 
 /// The name of this machine.
-fn host() -> String {
+pub(super) fn host() -> String {
     let known = ["/proc/sys/kernel/hostname", "/etc/hostname"];
     let mut texts = known
         .iter()

@@ -18,6 +18,7 @@ use super::Study;
 use super::error::StudyError;
 use super::packed::Packed;
 use super::scored::{SCORES, Scored, unless_absent};
+use crate::engine::JOBS;
 use crate::run::{Folder, RunError};
 use crate::{Error, store};
 
@@ -58,7 +59,7 @@ impl Record {
         for file in files.into_iter().flatten().flatten() {
             let name = file.file_name();
             let name = name.to_string_lossy();
-            let is_own = name == LEVELS || store::is_part(&name);
+            let is_own = [LEVELS, JOBS].contains(&&*name) || store::is_part(&name);
             if !is_own && !is_cell(&file.path())? {
                 return Err(StudyError::OtherContent { path: path() });
             }

@@ -1,12 +1,14 @@
 //! `attractor sweep STUDY --out DIR`: all runs of a study.
 
+mod cluster;
 pub(super) mod view;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
+use attractor::engine::Share;
 use attractor::experiment::threads;
 use attractor::shell;
 use attractor::study::{Scored, Study};
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 use super::whole;
 use crate::reading::tell_remarks;
 use crate::visible::notes;
+use cluster::ClusterFlags;
 use view::View;
 
 /// Train and judge all runs of a study
@@ -30,10 +33,23 @@ use view::View;
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
     /// File that describes the study
-    study: PathBuf,
+    #[arg(required_unless_present_any = ["status", "cancel"])]
+    study: Option<PathBuf>,
     /// Folder for the runs: new, empty or of the same study
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["status", "cancel"])]
+    out: Option<PathBuf>,
+    /// Do every N-th run only, from run I on, as in 0/16: for several machines, without talk between them
+    #[arg(long, value_name = "I/N")]
+    share: Option<Share>,
+    /// Compute floors and chance levels of the study's data, and end
+    #[arg(long, hide = true)]
+    levels_only: bool,
+    /// Show how far the study in a folder is, and end
+    #[arg(long, value_name = "DIR", exclusive = false)]
+    status: Option<PathBuf>,
+    /// End the job that was submitted from a folder
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    cancel: Option<PathBuf>,
     /// Runs side by side; 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
     workers: usize,
@@ -49,11 +65,33 @@ pub(crate) struct Sweep {
     /// Print nothing but errors and what --json asks for
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    cluster: ClusterFlags,
 }
 
 impl Sweep {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let mut study = Study::read(&self.study, self.data_dir.as_deref())?;
+        if let Some(folder) = &self.status {
+            return cluster::show(folder, self.json, out);
+        }
+        if let Some(folder) = &self.cancel {
+            return cluster::cancel(folder);
+        }
+        let (Some(file), Some(folder)) = (&self.study, &self.out) else {
+            unreachable!("both are required by the flags");
+        };
+        let data_dir = self.data_dir.as_deref();
+        match self.cluster.engine {
+            Some(kind) => {
+                let places = (folder.as_path(), data_dir);
+                self.cluster.submit(kind, (file, &self.only), places, out)
+            }
+            None => self.run_here(file, folder, out),
+        }
+    }
+
+    fn run_here(&self, file: &Path, folder: &Path, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let mut study = Study::read(file, self.data_dir.as_deref())?;
         if !self.only.is_empty() {
             study = study.only(&self.only)?;
         }
@@ -63,7 +101,14 @@ impl Sweep {
                 tell_remarks(&data.path, &data.options)?;
             }
         }
-        let sweep = Runs::prepare(study, &self.out)?;
+        let mut sweep = Runs::prepare(study, folder)?;
+        if self.levels_only {
+            sweep.prepare_levels()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(share) = self.share {
+            sweep = sweep.share(share);
+        }
         if !self.quiet {
             tell_intervals(&sweep, &mut notes())?;
         }
@@ -78,7 +123,7 @@ impl Sweep {
             writeln!(out, "{:#}", document(&ended))?;
         }
         if !self.quiet {
-            self.summarize(&ended, &mut notes())?;
+            summarize(&ended, folder, &mut notes())?;
         }
         Ok(match (ended.failed.is_empty(), ended.left) {
             (false, _) => ExitCode::from(crate::MISTAKE),
@@ -86,21 +131,21 @@ impl Sweep {
             (true, _) => ExitCode::from(crate::INTERRUPTED),
         })
     }
+}
 
-    fn summarize(&self, ended: &Ended, notes: &mut dyn Write) -> io::Result<()> {
-        let folder = shell::path(&self.out);
-        let done = ended.scored.len();
-        let total = done + ended.failed.len() + ended.left;
-        let diverged = ended.scored.iter().filter(|run| run.diverged()).count();
-        let counts = format!("{done} of {total} runs are done, {diverged} of them diverged");
-        match (ended.failed.len(), ended.left) {
-            (0, 0) => writeln!(notes, "{counts}; `attractor table {folder}` shows them"),
-            (0, _) => writeln!(notes, "stopped: {counts}; the same command continues"),
-            (failed, _) => writeln!(
-                notes,
-                "{counts}, {failed} could not go on; the same command tries them again"
-            ),
-        }
+fn summarize(ended: &Ended, folder: &Path, notes: &mut dyn Write) -> io::Result<()> {
+    let folder = shell::path(folder);
+    let done = ended.scored.len();
+    let total = done + ended.failed.len() + ended.left;
+    let diverged = ended.scored.iter().filter(|run| run.diverged()).count();
+    let counts = format!("{done} of {total} runs are done, {diverged} of them diverged");
+    match (ended.failed.len(), ended.left) {
+        (0, 0) => writeln!(notes, "{counts}; `attractor table {folder}` shows them"),
+        (0, _) => writeln!(notes, "stopped: {counts}; the same command continues"),
+        (failed, _) => writeln!(
+            notes,
+            "{counts}, {failed} could not go on; the same command tries them again"
+        ),
     }
 }
 

@@ -1,0 +1,145 @@
+//! Slurm: one array of few tasks, each of many runs, behind a job that computes floors and chance levels once.
+
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use super::{EngineError, LEVELS, Request, SHARE};
+use crate::Error;
+
+/// What Slurm is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slurm {
+    /// Tasks that run at once, at most; all of them without a bound.
+    pub at_once: Option<usize>,
+    /// The time limit of a task, as Slurm writes it.
+    pub time: Option<String>,
+    /// Seconds before the limit at which a task stores its run.
+    pub signal_before: u64,
+    /// How often a task goes back into the queue, at most.
+    pub restarts: usize,
+    /// More flags of `sbatch`.
+    pub flags: Option<String>,
+}
+
+impl Slurm {
+    /// The lines of a script that Slurm reads.
+    pub(super) fn head(&self, request: &Request, place: &Path) -> String {
+        let last = request.jobs - 1;
+        let at_once = self.at_once.map(|n| format!("%{n}")).unwrap_or_default();
+        let mut head = format!(
+            "#SBATCH --array=0-{last}{at_once}\n\
+             #SBATCH --cpus-per-task=1 --requeue --open-mode=append\n\
+             #SBATCH --signal=B:USR1@{}\n",
+            self.signal_before
+        );
+        if let Some(time) = &self.time {
+            let _ = writeln!(head, "#SBATCH --time={time}");
+        }
+        head + &self.common(place, "share-%a")
+    }
+
+    pub(super) fn head_of_levels(&self, place: &Path) -> String {
+        format!(
+            "#SBATCH --cpus-per-task=1 --requeue\n{}",
+            self.common(place, "levels")
+        )
+    }
+
+    fn common(&self, place: &Path, log: &str) -> String {
+        let log = place.join(format!("{log}.log"));
+        let mut lines = format!(
+            "#SBATCH --job-name=attractor\n#SBATCH --output=\"{}\"\n",
+            log.display()
+        );
+        if let Some(flags) = &self.flags {
+            let _ = writeln!(lines, "#SBATCH {flags}");
+        }
+        lines
+    }
+
+    /// Submits both jobs; gives the number of the array.
+    pub(super) fn submit(&self, _: &Request, place: &Path) -> Result<String, Error> {
+        let levels = sbatch(place, &[LEVELS])?;
+        let behind = format!("--dependency=afterok:{levels}");
+        // What can never start is not left in the queue.
+        let submitted = sbatch(place, &[&behind, "--kill-on-invalid-dep=yes", SHARE]);
+        if submitted.is_err() {
+            let _ = cancel(&levels);
+        }
+        submitted
+    }
+}
+
+fn sbatch(place: &Path, words: &[&str]) -> Result<String, Error> {
+    let output = Command::new("sbatch")
+        .arg("--parsable")
+        .args(words)
+        .current_dir(place)
+        .output();
+    let said = said("sbatch", output)?;
+    // With several clusters, `number;cluster`.
+    let job = said.lines().last().unwrap_or_default();
+    Ok(job.split(';').next().unwrap_or_default().trim().to_string())
+}
+
+/// What the queue says of a job; none if it is not in it, or there is no queue.
+pub(super) fn state(job: &str) -> Option<String> {
+    let output = Command::new("squeue")
+        .args(["-h", "-r", "-j", job, "-o", "%T"])
+        .output();
+    let said = said("squeue", output).ok()?;
+    let mut states: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|s| !s.is_empty())
+        .collect();
+    states.sort_unstable();
+    let mut counted: Vec<(usize, &str)> = Vec::new();
+    for state in states {
+        match counted.last_mut() {
+            Some((count, last)) if *last == state => *count += 1,
+            _ => counted.push((1, state)),
+        }
+    }
+    let words = counted
+        .iter()
+        .map(|(n, state)| format!("{n} {}", state.to_lowercase()));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Ends all tasks of a job.
+pub(super) fn cancel(job: &str) -> Result<(), Error> {
+    said("scancel", Command::new("scancel").arg(job).output()).map(|_| ())
+}
+
+/// What a program of Slurm answers, or why it does not.
+fn said(program: &'static str, output: io::Result<std::process::Output>) -> Result<String, Error> {
+    let output = match output {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(EngineError::NotThere { program }.into());
+        }
+        Err(error) => {
+            return Err(refused(program, &error.to_string()));
+        }
+    };
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(refused(
+            program,
+            String::from_utf8_lossy(&output.stderr).trim(),
+        ))
+    }
+}
+
+fn refused(program: &str, said: &str) -> Error {
+    EngineError::Refused {
+        program: program.to_string(),
+        said: said.to_string(),
+    }
+    .into()
+}

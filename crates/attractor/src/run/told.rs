@@ -1,0 +1,85 @@
+//! `progress.json`: how far a run is, for those who look from elsewhere. A small whole file, at most every two seconds, gone when the run
+//! has ended.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use attractor_core::train::Epoch;
+use serde::{Deserialize, Serialize};
+
+use super::claim;
+use crate::store;
+
+const PROGRESS: &str = "progress.json";
+
+/// From one to the next, at least.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// What a run last told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Updates done.
+    pub update: u64,
+    /// Updates in all, at most.
+    pub updates: u64,
+    /// The loss of the last epoch.
+    pub loss: f64,
+    /// Strength of forcing.
+    pub alpha: f64,
+    /// The machine.
+    pub host: String,
+    /// The process.
+    pub process: u32,
+}
+
+impl Told {
+    /// What the run in a folder last told; none if it has ended, or not begun to tell.
+    pub fn read(folder: &Path) -> Option<Told> {
+        let text = fs::read_to_string(folder.join(PROGRESS)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+}
+
+/// Tells how far a run is, now and then.
+pub(super) struct Teller {
+    updates: u64,
+    last: Option<Instant>,
+}
+
+impl Teller {
+    /// Of a run with so many updates.
+    pub(super) fn new(updates: u64) -> Teller {
+        Teller {
+            updates,
+            last: None,
+        }
+    }
+
+    /// Tells of an epoch, if the last time is long enough ago. What cannot be written is left out: nobody depends on it.
+    pub(super) fn tell(&mut self, folder: &Path, epoch: &Epoch) {
+        if self.last.is_some_and(|last| last.elapsed() < EVERY) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let told = Told {
+            epoch: epoch.epoch,
+            update: epoch.update,
+            updates: self.updates,
+            loss: epoch.loss,
+            alpha: epoch.alpha,
+            host: claim::host(),
+            process: std::process::id(),
+        };
+        if let Ok(text) = serde_json::to_string(&told) {
+            let _ = store::write_whole(&folder.join(PROGRESS), |out| writeln!(out, "{text}"));
+        }
+    }
+}
+
+/// Forgets what was told, at the end of a run.
+pub(super) fn forget(folder: &Path) {
+    let _ = fs::remove_file(folder.join(PROGRESS));
+}
