@@ -10,11 +10,11 @@
 //! | share | grade |
 //! | --- | --- |
 //! | up to 1/2 | good: nearer to the data than to chance |
-//! | up to 1 | weak |
-//! | beyond | bad: no better than a surrogate |
+//! | up to 9/10 | weak |
+//! | beyond | bad: no better than a surrogate, whose own scores scatter as much |
 //!
-//! Where c < 1.5 f the measure has no power on these data: surrogates reach what the data reach. Then only a score more than
-//! twice as bad as both says something. An attractor has two aspects, where the orbit is (D_stsp) and how it moves (D_H), and neither
+//! Where c < 1.5 f the measure has no power on these data: surrogates reach what the data reach. Then only a score says something that is
+//! more than twice as bad as both, or as good as the floor and 1.5 times better than chance. An attractor has two aspects, where the orbit is (D_stsp) and how it moves (D_H), and neither
 //! stands for the other: shuffled rows are perfect in the first, phase-randomised data in the second. Forecasts (PE(n), and the valid
 //! prediction time, where more is better) can only make a good attractor a partial success: beyond some Lyapunov times no model forecasts.
 //!
@@ -103,6 +103,9 @@ struct Aspect {
 
 /// Chance must be so many times the floor for a measure to have power.
 const POWER: f64 = 1.5;
+
+/// Beyond this share a score is no better than chance.
+const NO_BETTER: f64 = 0.9;
 
 /// Without power, what is so many times worse than floor and chance is bad all the same.
 const FAR: f64 = 2.0;
@@ -248,6 +251,8 @@ fn grade(value: f64, floor: f64, chance: f64) -> (Grade, &'static str) {
     if chance < POWER * floor {
         return if value > FAR * floor.max(chance) {
             (Grade::Bad, "far worse than the data and than a surrogate")
+        } else if value <= floor && POWER * value < chance {
+            (Grade::Good, "as near as the data are to themselves")
         } else {
             let said = "surrogates do as well as the data, so it says nothing here";
             (Grade::Unknown, said)
@@ -256,7 +261,7 @@ fn grade(value: f64, floor: f64, chance: f64) -> (Grade, &'static str) {
     match (value / floor).ln() / (chance / floor).ln() {
         share if share <= 0.15 => (Grade::Good, "as near as the data are to themselves"),
         share if share <= 0.5 => (Grade::Good, "nearer to the data than to chance"),
-        share if share < 1.0 => (Grade::Weak, "nearer to chance than to the data"),
+        share if share <= NO_BETTER => (Grade::Weak, "nearer to chance than to the data"),
         _ => (Grade::Bad, "no better than a surrogate without dynamics"),
     }
 }
