@@ -6,8 +6,10 @@
 //!
 //! A new format is one file and one line in [`FORMATS`].
 
+mod calendar;
 mod converted;
 mod csv;
+mod date;
 mod edf;
 mod error;
 mod foreign;
@@ -19,6 +21,7 @@ mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod parts;
 mod pattern;
 mod roles;
 mod select;

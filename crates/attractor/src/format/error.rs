@@ -89,6 +89,32 @@ pub enum Fault {
         /// The cell.
         found: String,
     },
+    /// A cell of a column of dates is no date.
+    #[error("a date expected, found `{found}` on {at}, column {column} (`{name}`)")]
+    NotDate {
+        /// Where.
+        at: At,
+        /// The column, from 1.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// The cell.
+        found: String,
+    },
+    /// Columns of years and months name no day.
+    #[error("the columns of year and month name no day on {at}")]
+    NoDate {
+        /// Where.
+        at: At,
+    },
+    /// Dates may have the day or the month first.
+    #[error("`{found}` in column {column} may have the day or the month first")]
+    DateOrder {
+        /// The column, from 1.
+        column: usize,
+        /// The first such cell.
+        found: String,
+    },
     /// A quote is never closed.
     #[error("the quote on {at} is not closed")]
     OpenQuote {
@@ -177,12 +203,12 @@ pub enum Fault {
         /// Where.
         at: At,
         /// The time of the row before.
-        before: f64,
+        before: String,
         /// The time.
-        found: f64,
+        found: String,
     },
     /// Time steps are neither equal nor whole multiples.
-    #[error("the time axis is not uniform: a step of {expected} expected, {found} found on {at}")]
+    #[error("the time axis is not uniform: a step of {expected}{} expected, {found} found on {at}", after_blank(unit))]
     NonUniform {
         /// Where.
         at: At,
@@ -190,6 +216,8 @@ pub enum Fault {
         expected: f64,
         /// This one.
         found: f64,
+        /// The unit of both.
+        unit: String,
     },
     /// The file is not a NumPy file.
     #[error("a NumPy file starts with \\x93NUMPY, this one with `{found}`")]
@@ -543,6 +571,14 @@ fn row_after(line: u64) -> String {
     match line {
         0 => "the first row".to_string(),
         line => format!("the row after line {line}"),
+    }
+}
+
+fn after_blank(unit: &str) -> String {
+    if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" {unit}")
     }
 }
 

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use attractor_core::series::Series;
 
-use super::{Fault, ReadOptions};
+use super::date::{self, Order};
+use super::{Fault, ReadOptions, calendar};
 use attractor_core::prepare::resample;
 
 /// A place in a recording.
@@ -14,6 +15,8 @@ use attractor_core::prepare::resample;
 pub enum Moment {
     /// By time, in the units of the recording.
     Time(f64),
+    /// By a date, in seconds from 1970, of a recording whose times were dates.
+    Date(f64),
     /// By the number of a row in its trajectory, from 1.
     Row(usize),
 }
@@ -27,10 +30,14 @@ impl FromStr for Moment {
     fn from_str(text: &str) -> Result<Moment, String> {
         let row = text.strip_prefix(ROW).map(str::parse);
         let time = text.parse().ok().filter(|time: &f64| !time.is_nan());
-        match (row, time) {
-            (Some(Ok(row @ 1..)), _) => Ok(Moment::Row(row)),
-            (None, Some(time)) => Ok(Moment::Time(time)),
-            _ => Err("expected a time, or a row from 1 as in row:1000".to_string()),
+        let date = date::parse(text, Order::Day);
+        match (row, time, date) {
+            (Some(Ok(row @ 1..)), ..) => Ok(Moment::Row(row)),
+            (None, Some(time), _) => Ok(Moment::Time(time)),
+            (None, None, Some(date)) => Ok(Moment::Date(date.seconds)),
+            _ => Err(
+                "expected a time, a date as 1950-01-31, or a row from 1 as in row:1000".to_string(),
+            ),
         }
     }
 }
@@ -39,6 +46,7 @@ impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Moment::Time(time) => write!(f, "{time}"),
+            Moment::Date(seconds) => f.write_str(&date::in_words(*seconds).replace(' ', "T")),
             Moment::Row(row) => write!(f, "{ROW}{row}"),
         }
     }
@@ -87,6 +95,10 @@ fn rows(series: &Series, i: usize, from: Option<Moment>, to: Option<Moment>) -> 
     let place = |moment: Moment| match moment {
         Moment::Row(row) => (row - 1).min(len),
         Moment::Time(time) => first_at(series, i, time),
+        Moment::Date(seconds) => {
+            let unit = &series.step().unit;
+            first_at(series, i, calendar::in_unit(seconds, unit))
+        }
     };
     let start = from.map_or(0, place);
     start..to.map_or(len, place).max(start)
@@ -157,7 +169,7 @@ mod tests {
 
     #[test]
     fn moments_are_read_back_as_printed() {
-        for text in ["1.5", "row:3", "-2", "inf"] {
+        for text in ["1.5", "row:3", "-2", "inf", "1950-01-31", "1950-01-31T12:30:05.5"] {
             assert_eq!(text.parse::<Moment>().unwrap().to_string(), text);
         }
         for text in ["row:0", "row:x", "abc", "NaN", ""] {

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 
 use attractor_core::series::{Gap, Series, Step, Trajectory};
 
-use super::roles::{Layout, Slot};
+use super::calendar::{self, Counted};
+use super::roles::{Clock, Layout, Slot};
 use super::time::{Axis, Broken};
-use super::{At, Fault, ReadOptions};
+use super::{At, Fault, ReadOptions, date, parts};
 
 /// Rows so far.
 pub(super) struct Table {
@@ -91,7 +92,7 @@ impl Table {
         &self.trajectories[trajectory].name
     }
 
-    /// A new row of a trajectory, at a line or row of the file; all is missing at first.
+    /// A new row of a trajectory, at a line or row of the file; all is missing at first, and the time is 0.
     pub(super) fn row(&mut self, trajectory: usize, place: u64) -> Row<'_> {
         let (n, k) = (self.layout.channels.len(), self.layout.inputs.len());
         let timed = self.layout.time.is_some();
@@ -109,18 +110,12 @@ impl Table {
         if self.trajectories.is_empty() {
             return Err(Fault::Empty);
         }
-        let title = self.layout.time.take();
-        let unit = title.as_ref().map(|title| title.channel.unit.clone());
-        let stated = options.dt.or(title.and_then(|title| title.dt));
         let times: Vec<Vec<f64>> = self.trajectories.iter_mut().map(Rows::take_times).collect();
-        let axis = match stated {
-            Some(dt) => Axis::with_step(&times, dt),
-            None => Axis::fit(&times),
-        };
-        let axis = axis.map_err(|broken| self.fault(broken, &times))?;
+        let Timed { times, axis, unit } = self.timed(times, options)?;
+        let stated = self.stated(options);
         let step = Step {
             dt: axis.dt.or(stated).unwrap_or(Step::default().dt),
-            unit: unit.unwrap_or_default(),
+            unit,
         };
         for (i, rows) in self.trajectories.iter_mut().enumerate() {
             if rows.name == placeholder(i) {
@@ -139,21 +134,100 @@ impl Table {
         )?)
     }
 
-    fn fault(&self, broken: Broken, times: &[Vec<f64>]) -> Fault {
+    /// The step that the options or the title state.
+    fn stated(&self, options: &ReadOptions) -> Option<f64> {
+        options.dt.or_else(|| self.layout.time.as_ref()?.dt)
+    }
+
+    /// The unit that the title of the times has.
+    fn unit(&self) -> String {
+        let title = self.layout.time.as_ref();
+        title.map_or(String::new(), |title| title.channel.unit.clone())
+    }
+
+    /// The times as a grid, in the unit in which they are one.
+    fn timed(&self, times: Vec<Vec<f64>>, options: &ReadOptions) -> Result<Timed, Fault> {
+        let fit = |times: &[Vec<f64>]| match self.stated(options) {
+            Some(dt) => Axis::with_step(times, dt),
+            None => Axis::fit(times),
+        };
+        let of_moments = |moments: Vec<Vec<f64>>| {
+            let Counted { times, unit } = calendar::count(&moments);
+            let axis = fit(&times).map_err(|broken| {
+                let told = |row: usize| date::in_words(moments[broken.trajectory][row]);
+                self.fault(broken, &times, unit, &told)
+            })?;
+            let unit = unit.to_string();
+            Ok(Timed { times, axis, unit })
+        };
+        match self.layout.clock {
+            Clock::Dates => of_moments(times),
+            Clock::Parts => of_moments(self.moments(&times)?),
+            Clock::Numbers => {
+                let fitted = fit(&times);
+                let is_whole = |axis: &Axis| axis.gaps.iter().all(Vec::is_empty);
+                // From 195012 to 195101 it is one month, not a gap.
+                if !fitted.as_ref().is_ok_and(is_whole)
+                    && let Some(moments) = calendar::of_digits(&times)
+                {
+                    return of_moments(moments);
+                }
+                let unit = self.unit();
+                let axis = fitted.map_err(|broken| {
+                    let told = |row: usize| times[broken.trajectory][row].to_string();
+                    self.fault(broken, &times, &unit, &told)
+                })?;
+                Ok(Timed { times, axis, unit })
+            }
+        }
+    }
+
+    /// What year, month and the like come to, in seconds from 1970.
+    fn moments(&self, sums: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, Fault> {
+        let of_row = |trajectory: usize, row: usize, sum: f64| {
+            let at = || (self.place)(self.trajectories[trajectory].places.of(row));
+            parts::moment(sum).ok_or_else(|| Fault::NoDate { at: at() })
+        };
+        let of_trajectory = |(i, sums): (usize, &Vec<f64>)| {
+            let rows = sums.iter().enumerate();
+            rows.map(|(row, &sum)| of_row(i, row, sum)).collect()
+        };
+        sums.iter().enumerate().map(of_trajectory).collect()
+    }
+
+    /// What is wrong with the times, where `told` writes the time of a row.
+    fn fault(
+        &self,
+        broken: Broken,
+        times: &[Vec<f64>],
+        unit: &str,
+        told: &dyn Fn(usize) -> String,
+    ) -> Fault {
         let Broken {
             trajectory, row, ..
         } = broken;
         let at = (self.place)(self.trajectories[trajectory].places.of(row));
-        let (before, found) = (times[trajectory][row - 1], times[trajectory][row]);
         match broken.expected {
-            None => Fault::TimeBack { at, before, found },
+            None => Fault::TimeBack {
+                at,
+                before: told(row - 1),
+                found: told(row),
+            },
             Some(expected) => Fault::NonUniform {
                 at,
                 expected,
-                found: found - before,
+                found: times[trajectory][row] - times[trajectory][row - 1],
+                unit: unit.to_string(),
             },
         }
     }
+}
+
+/// Times as a grid.
+struct Timed {
+    times: Vec<Vec<f64>>,
+    axis: Axis,
+    unit: String,
 }
 
 impl Rows {
@@ -163,7 +237,7 @@ impl Rows {
         self.s.resize(s + k, f64::NAN);
         if let Some(place) = timed {
             self.places.push(self.times.len(), place);
-            self.times.push(f64::NAN);
+            self.times.push(0.0);
         }
         Row {
             x: &mut self.x[x..],
@@ -195,12 +269,15 @@ impl Row<'_> {
         match slot {
             Slot::State(i) => self.x[i] = value,
             Slot::Input(i) => self.s[i] = value,
-            Slot::Time => {
-                if let Some(time) = self.time.as_deref_mut() {
-                    *time = value;
-                }
-            }
+            Slot::Time => self.add_time(value),
+            Slot::Part(part) => self.add_time(part.amount(value)),
             Slot::Skip | Slot::Trajectory => {}
+        }
+    }
+
+    fn add_time(&mut self, amount: f64) {
+        if let Some(time) = self.time.as_deref_mut() {
+            *time += amount;
         }
     }
 }
