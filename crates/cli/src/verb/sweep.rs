@@ -11,6 +11,7 @@ use attractor::experiment::threads;
 use attractor::shell;
 use attractor::study::{Scored, Study};
 use attractor::sweep::{Ended, Sweep as Runs};
+use attractor::text::count;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -92,7 +93,11 @@ impl Sweep {
         let done = ended.scored.len();
         let total = done + ended.failed.len() + ended.left;
         let diverged = ended.scored.iter().filter(|run| run.diverged()).count();
-        let counts = format!("{done} of {total} runs are done, {diverged} of them diverged");
+        let counts = format!(
+            "{done} of {} {} done, {diverged} of them diverged",
+            count(total, "run"),
+            if total == 1 { "is" } else { "are" }
+        );
         match (ended.failed.len(), ended.left) {
             (0, 0) => writeln!(notes, "{counts}; `attractor table {folder}` shows them"),
             (0, _) => writeln!(notes, "stopped: {counts}; the same command continues"),
