@@ -104,6 +104,8 @@ pub struct ReadOptions {
     /// The column that says which trajectory a row belongs to. By default a column named `trajectory`;
     /// [`Column::none`] for no such column.
     pub trajectory: Option<Column>,
+    /// Patterns of the names of trajectories that are read; all when empty.
+    pub only_trajectories: Vec<Pattern>,
     /// What separates columns of a text file.
     pub delimiter: Option<Delimiter>,
     /// What separates whole numbers from fractions in a text file.
@@ -116,6 +118,10 @@ pub struct ReadOptions {
     pub from: Option<Moment>,
     /// Rows from this one on are left out.
     pub to: Option<Moment>,
+    /// Numbers that stand for missing values.
+    pub missing: Vec<f64>,
+    /// The step to which rows at any times are interpolated.
+    pub resample: Option<f64>,
     /// How many rows there are to be in a unit of time: resamples, after what lies outside `from` and `to` is left out.
     pub rate: Option<f64>,
 }
@@ -169,7 +175,7 @@ impl Column {
         Column::Name(Column::NONE.to_string())
     }
 
-    fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         matches!(self, Column::Name(name) if name == Column::NONE)
     }
 }
@@ -232,10 +238,13 @@ fn to_read(path: &Path) -> Result<&'static Format, Fault> {
 }
 
 fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
-    match options.dt {
-        Some(dt) if !(dt > 0.0 && dt.is_finite()) => Err(SeriesError::Step { dt }.into()),
-        _ => Ok(()),
+    let steps = [options.dt, options.resample].into_iter().flatten();
+    for dt in steps {
+        if !(dt > 0.0 && dt.is_finite()) {
+            return Err(SeriesError::Step { dt }.into());
+        }
     }
+    Ok(())
 }
 
 /// Writes a file, whole or not at all.

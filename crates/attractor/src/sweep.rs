@@ -17,6 +17,7 @@ use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
 use crate::evaluation::{Cache, Evaluation, Judge, Origin, refuse_unfit};
+use crate::experiment::ExperimentError;
 use crate::format;
 use crate::model_file::Reconstruction;
 use crate::run::{
@@ -254,7 +255,8 @@ impl Sweep {
             return Ok(bench.clone());
         }
         let request = &self.study.judging.request;
-        let parts = preparation.split(self.recording.series.clone())?;
+        let parts = preparation.split(self.recording.series.clone());
+        let parts = parts.map_err(ExperimentError::Split)?;
         let origin = Origin {
             trained_on: Some(model.see_prepared(&parts.training)?),
             chosen_by: parts
@@ -277,10 +279,12 @@ impl Sweep {
             return Ok(());
         };
         let experiment = &self.study.cells[job.cell].experiment;
-        let prepared = experiment.preparation().prepare(&self.recording.series)?;
-        let parts = experiment
-            .preparation()
-            .split(self.recording.series.clone())?;
+        let preparation = experiment.preparation();
+        let split = ExperimentError::Split;
+        let prepared = preparation.prepare(&self.recording.series).map_err(split)?;
+        let parts = preparation
+            .split(self.recording.series.clone())
+            .map_err(split)?;
         let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
         let judged_by = judged_by.unwrap_or(&self.recording.series);
         let card = self.recording.card(prepared.scaling);

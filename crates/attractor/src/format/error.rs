@@ -208,7 +208,10 @@ pub enum Fault {
         found: String,
     },
     /// Time steps are neither equal nor whole multiples.
-    #[error("the time axis is not uniform: a step of {expected}{} expected, {found} found on {at}", after_blank(unit))]
+    #[error(
+        "the time axis is not uniform: a step of {expected}{} expected, {found} found on {at}",
+        after_blank(unit)
+    )]
     NonUniform {
         /// Where.
         at: At,
@@ -218,6 +221,14 @@ pub enum Fault {
         found: f64,
         /// The unit of both.
         unit: String,
+    },
+    /// Rows would be interpolated to far more.
+    #[error("a step of {dt} is far shorter than that of the rows, which is {usual}")]
+    TooFine {
+        /// What was asked for.
+        dt: f64,
+        /// The mean step of the rows.
+        usual: f64,
     },
     /// The file is not a NumPy file.
     #[error("a NumPy file starts with \\x93NUMPY, this one with `{found}`")]
@@ -470,6 +481,14 @@ pub enum Fault {
         /// All names.
         known: Vec<String>,
     },
+    /// No trajectory matches a pattern.
+    #[error("no trajectory matches `{pattern}`")]
+    NoTrajectory {
+        /// The pattern.
+        pattern: String,
+        /// All names.
+        known: Vec<String>,
+    },
     /// No row is left.
     #[error("no row lies {}: times are {first} to {last}", between(from.as_ref(), to.as_ref()))]
     NothingSelected {
@@ -548,6 +567,15 @@ impl fmt::Display for At {
 }
 
 impl Fault {
+    /// A step that is far too short for rows at these times.
+    pub(super) fn fine(dt: f64, times: &[f64]) -> Fault {
+        let span = times.last().zip(times.first()).map_or(0.0, |(b, a)| b - a);
+        Fault::TooFine {
+            dt,
+            usual: span / (times.len().max(2) - 1) as f64,
+        }
+    }
+
     /// The fault behind an error of the system.
     pub(super) fn from_io(error: io::Error) -> Fault {
         match error.kind() {

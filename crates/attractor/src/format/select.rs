@@ -4,11 +4,13 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use attractor_core::series::Series;
+use attractor_core::prepare::{regular, resample, without};
+use attractor_core::series::{Series, Step, Trajectory};
 
 use super::date::{self, Order};
-use super::{Fault, ReadOptions, calendar};
-use attractor_core::prepare::resample;
+use super::table::placeholder;
+use super::time::times_of;
+use super::{Fault, Pattern, ReadOptions, calendar};
 
 /// A place in a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +56,20 @@ impl fmt::Display for Moment {
 
 /// The rows that the options ask for.
 pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fault> {
+    let series = if options.only_trajectories.is_empty() {
+        series
+    } else {
+        only(&series, &options.only_trajectories)?
+    };
+    let series = if options.missing.is_empty() {
+        series
+    } else {
+        without(&series, &options.missing)?
+    };
+    let series = match options.resample {
+        Some(dt) if series.step().dt != dt => interpolated(&series, dt)?,
+        _ => series,
+    };
     let cut = match (options.from, options.to) {
         (None, None) => series,
         (from, to) => cut(&series, from, to)?,
@@ -62,6 +78,46 @@ pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fa
         None => Ok(cut),
         Some(rate) => Ok(resample(&cut, rate)?),
     }
+}
+
+/// The trajectories whose names match a pattern; (1), (2), … stand for unnamed ones.
+fn only(series: &Series, patterns: &[Pattern]) -> Result<Series, Fault> {
+    let named = series.trajectories().iter().enumerate().map(|(i, t)| {
+        let name = if t.name.is_empty() {
+            placeholder(i)
+        } else {
+            t.name.clone()
+        };
+        (name, t)
+    });
+    let named: Vec<(String, &Trajectory)> = named.collect();
+    for pattern in patterns {
+        if !named.iter().any(|(name, _)| pattern.matches(name)) {
+            return Err(Fault::NoTrajectory {
+                pattern: pattern.to_string(),
+                known: named.into_iter().map(|(name, _)| name).collect(),
+            });
+        }
+    }
+    let is_asked = |name: &str| patterns.iter().any(|pattern| pattern.matches(name));
+    let kept = named.into_iter().filter(|(name, _)| is_asked(name));
+    Ok(series.with(kept.map(|(_, t)| t.clone()).collect())?)
+}
+
+/// Equal steps of another length, by straight lines.
+fn interpolated(series: &Series, dt: f64) -> Result<Series, Fault> {
+    let columns = [series.dim_obs(), series.dim_input()];
+    let made = series.trajectories().iter().enumerate().map(|(i, rows)| {
+        let times = times_of(series, i);
+        regular(&times, rows, columns, dt).ok_or_else(|| Fault::fine(dt, &times))
+    });
+    let trajectories = made.collect::<Result<Vec<_>, _>>()?;
+    let step = Step {
+        dt,
+        unit: series.step().unit.clone(),
+    };
+    let (channels, inputs) = (series.channels().to_vec(), series.inputs().to_vec());
+    Ok(Series::new(channels, inputs, step, trajectories)?)
 }
 
 /// The rows of every trajectory from one moment up to another.
@@ -169,7 +225,14 @@ mod tests {
 
     #[test]
     fn moments_are_read_back_as_printed() {
-        for text in ["1.5", "row:3", "-2", "inf", "1950-01-31", "1950-01-31T12:30:05.5"] {
+        for text in [
+            "1.5",
+            "row:3",
+            "-2",
+            "inf",
+            "1950-01-31",
+            "1950-01-31T12:30:05.5",
+        ] {
             assert_eq!(text.parse::<Moment>().unwrap().to_string(), text);
         }
         for text in ["row:0", "row:x", "abc", "NaN", ""] {

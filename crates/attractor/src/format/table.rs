@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 
+use attractor_core::prepare::{regular, stands_for_missing};
 use attractor_core::series::{Gap, Series, Step, Trajectory};
 
 use super::calendar::{self, Counted};
 use super::roles::{Clock, Layout, Slot};
-use super::time::{Axis, Broken};
+use super::time::{self, Axis, Broken};
 use super::{At, Fault, ReadOptions, date, parts};
 
 /// Rows so far.
@@ -111,17 +112,16 @@ impl Table {
             return Err(Fault::Empty);
         }
         let times: Vec<Vec<f64>> = self.trajectories.iter_mut().map(Rows::take_times).collect();
+        if let Some(dt) = options.resample.filter(|_| self.layout.time.is_some()) {
+            return self.resampled(times, dt, options);
+        }
         let Timed { times, axis, unit } = self.timed(times, options)?;
         let stated = self.stated(options);
         let step = Step {
             dt: axis.dt.or(stated).unwrap_or(Step::default().dt),
             unit,
         };
-        for (i, rows) in self.trajectories.iter_mut().enumerate() {
-            if rows.name == placeholder(i) {
-                rows.name.clear();
-            }
-        }
+        self.clear_placeholders();
         let parts = self.trajectories.into_iter().zip(&times).zip(axis.gaps);
         let trajectories = parts
             .map(|((rows, times), gaps)| rows.trajectory(times, gaps))
@@ -132,6 +132,51 @@ impl Table {
             step,
             trajectories,
         )?)
+    }
+
+    /// The whole as a series of equal steps between the rows, whose times may be any.
+    fn resampled(
+        mut self,
+        times: Vec<Vec<f64>>,
+        dt: f64,
+        options: &ReadOptions,
+    ) -> Result<Series, Fault> {
+        let (times, unit) = match self.layout.clock {
+            Clock::Numbers => (times, self.unit()),
+            Clock::Dates => counted(&times),
+            Clock::Parts => counted(&self.moments(&times)?),
+        };
+        time::check_forward(&times).map_err(|broken| {
+            let told = |row: usize| times[broken.trajectory][row].to_string();
+            self.fault(broken, &times, &unit, &told)
+        })?;
+        self.clear_placeholders();
+        let columns = [self.layout.channels.len(), self.layout.inputs.len()];
+        let rows = self.trajectories.into_iter().zip(&times);
+        let made = rows.map(|(mut rows, times)| {
+            let values = rows.x.iter_mut().chain(&mut rows.s);
+            let missing = values.filter(|v| stands_for_missing(**v, &options.missing));
+            missing.for_each(|v| *v = f64::NAN);
+            let rows = rows.trajectory(times, Vec::new());
+            regular(times, &rows, columns, dt).ok_or_else(|| Fault::fine(dt, times))
+        });
+        let trajectories = made.collect::<Result<Vec<_>, _>>()?;
+        let step = Step { dt, unit };
+        Ok(Series::new(
+            self.layout.channels,
+            self.layout.inputs,
+            step,
+            trajectories,
+        )?)
+    }
+
+    /// Unnamed trajectories have no names.
+    fn clear_placeholders(&mut self) {
+        for (i, rows) in self.trajectories.iter_mut().enumerate() {
+            if rows.name == placeholder(i) {
+                rows.name.clear();
+            }
+        }
     }
 
     /// The step that the options or the title state.
@@ -221,6 +266,12 @@ impl Table {
             },
         }
     }
+}
+
+/// Moments in the unit that suits them.
+fn counted(moments: &[Vec<f64>]) -> (Vec<Vec<f64>>, String) {
+    let Counted { times, unit } = calendar::count(moments);
+    (times, unit.to_string())
 }
 
 /// Times as a grid.

@@ -1,6 +1,7 @@
 //! What the user can do about a file that cannot be read or written.
 
 use attractor_core::series::SeriesError;
+use attractor_core::text::{enumerate, figure};
 
 use super::super::{FORMATS, text};
 use super::Fault;
@@ -34,8 +35,19 @@ impl Fault {
             Fault::NotNumber { found, .. } if text::grouped(found).is_some() => {
                 "write it without the commas between thousands"
             }
+            Fault::NonUniform { expected, .. } => {
+                return Some(format!(
+                    "`--resample {expected}` interpolates to equal steps; `--dt {expected}` without --time counts rows instead"
+                ));
+            }
+            Fault::TooFine { usual, .. } => {
+                return Some(format!("use `--resample {}`", figure(*usual)));
+            }
             Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
             Fault::Rates { groups } => return Some(rates_hint(groups)),
+            Fault::NoTrajectory { known, .. } => {
+                return Some(format!("there are {}", enumerate(known)));
+            }
             Fault::NoMatch { known, .. } => return Some(column_hint(None, known)),
             Fault::Resample(error) => return error.hint(),
             Fault::Series(error) => series_hint(error)?,
@@ -85,9 +97,6 @@ impl Fault {
             Fault::SameName { .. } => "rename one of them, or choose others with --state",
             Fault::NoTime { .. } => "remove the row, or give `--dt 1` to count rows instead",
             Fault::TimeBack { .. } => TIME_BACK,
-            Fault::NonUniform { .. } => {
-                "resample to equal steps, or give --dt without --time to count rows instead"
-            }
             Fault::Magic { .. } => "write it with numpy.save, or rename it to what it is",
             Fault::Version { .. } | Fault::ArrayHeader { .. } | Fault::HeaderLength { .. } => {
                 "write it again with numpy.save"
