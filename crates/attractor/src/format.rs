@@ -17,6 +17,8 @@ mod foreign;
 mod hdf5;
 mod join;
 mod mat;
+#[cfg(feature = "hdf5")]
+mod netcdf;
 mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
@@ -62,6 +64,8 @@ pub static FORMATS: &[&Format] = &[
     &mat::MAT,
     #[cfg(feature = "hdf5")]
     &hdf5::HDF5,
+    #[cfg(feature = "hdf5")]
+    &netcdf::NETCDF,
     #[cfg(feature = "parquet")]
     &parquet::PARQUET,
 ];
