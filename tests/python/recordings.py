@@ -4,10 +4,12 @@ are too large to install for every test. The values follow from the formulas bel
     python recordings.py FOLDER
 """
 
+import datetime
 import os
 import sys
 
 import h5py
+import netCDF4
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -43,3 +45,25 @@ with h5py.File("h5py.h5", "w") as f:
     f["short"] = np.arange(5, dtype="i2")
     x = np.sin(np.arange(60.0)).reshape(30, 2).astype("f4")
     f.create_dataset("g/x", data=x, chunks=(16, 2), compression="gzip", shuffle=True)
+
+# A month in the middle of each, but for one, as climate data have them; netCDF4 1.7.
+months = [m for m in range(40) if m != 20]
+n = np.arange(len(months))
+with netCDF4.Dataset("netcdf4.nc", "w", format="NETCDF4") as f:
+    f.createDimension("time", None)
+    f.createDimension("lat", 2)
+    f.createDimension("nv", 2)
+    time = f.createVariable("time", "f8", ("time",))
+    time.units, time.calendar, time.bounds = "days since 1950-01-01 00:00:00", "standard", "time_bnds"
+    dates = [datetime.datetime(1950 + m // 12, m % 12 + 1, 16) for m in months]
+    time[:] = netCDF4.date2num(dates, time.units)
+    f.createVariable("time_bnds", "f8", ("time", "nv"))[:] = 0
+    lat = f.createVariable("lat", "f4", ("lat",))
+    lat.units, lat[:] = "degrees_north", [-5, 5]
+    nino = f.createVariable("nino", "f4", ("time",), fill_value=np.float32(-999), zlib=True)
+    nino.units, nino[:] = "K", np.ma.masked_array(np.sin(0.3 * n), n == 7)
+    packed = f.createVariable("packed", "i2", ("time",), fill_value=np.int16(-32767))
+    packed.set_auto_maskandscale(False)
+    packed.units, packed.scale_factor, packed.add_offset = "hPa", 0.5, 10.0
+    packed[:] = np.where(n == 3, -32767, n)
+    f.createVariable("sst", "f8", ("time", "lat"))[:] = np.stack([n, -n], 1)

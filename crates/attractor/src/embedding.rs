@@ -48,6 +48,20 @@ pub struct Request {
     pub threads: usize,
 }
 
+impl Default for Request {
+    /// PECUZAL as published, with one thread.
+    fn default() -> Request {
+        Request {
+            method: Method::Pecuzal,
+            max_delay: None,
+            theiler: None,
+            threshold: Plan::default().threshold,
+            dims: None,
+            threads: 1,
+        }
+    }
+}
+
 /// An embedded recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {

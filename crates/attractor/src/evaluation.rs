@@ -286,7 +286,8 @@ pub fn compare(
     let rows = whole.len().min(orbit.len());
     if whole.len() != orbit.len() {
         notes.push(format!(
-            "lengths differ: the first {rows} rows of each are compared"
+            "lengths differ: the first {} of each are compared",
+            count(rows, "row")
         ));
     }
     let (whole, orbit) = (whole.slice(0..rows), orbit.slice(0..rows));
@@ -326,7 +327,7 @@ pub struct Judge {
 impl Judge {
     /// Prepares data for models that see them like this.
     pub fn new(data: &Seen, origin: &Origin, request: &Request) -> Result<Judge, EvaluationError> {
-        let mut notes = Vec::new();
+        let mut notes = Vec::from_iter(data.other_scale(origin.trained_on.as_ref()));
         let series = data.series();
         let truth = data::longest(series, "data", &mut notes)?;
         let share = |of: &Option<Seen>| {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use attractor_core::measure::MeasureError;
 use attractor_core::method::{self, Fit, FitError, Fitting, Method, Settled, Trainer};
-use attractor_core::series::{Channel, Series, SeriesError};
+use attractor_core::series::{Channel, Series};
 use attractor_core::settings::{Setting, SettingError, Settings, Value, nearest};
 use attractor_core::simd::Isa;
 use attractor_core::text::count;
@@ -32,8 +32,9 @@ use crate::store::unreadable;
 pub use data::DataSource;
 pub use file::ExperimentFile;
 pub(crate) use file::plain;
-pub use prepared::{FarChannel, Parts, Preparation, Prepared, Standardize};
+pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub use raw::{Given, Origin, Raw};
+use settings::HELD_OUT_TRAJECTORIES;
 pub use settings::{MODEL, PRESETS, Preset, all_settings, settings_of};
 pub(crate) use settings::{Texts, acting, acts, difference, method_of};
 
@@ -245,9 +246,9 @@ pub enum ExperimentError {
     /// The method cannot be fitted to these data.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// Too little is left once a part is held out.
-    #[error("`held-out` and `select` leave nothing to train on or nothing to judge by")]
-    Split(SeriesError),
+    /// No part can be held out so.
+    #[error(transparent)]
+    Split(#[from] SplitError),
     /// The data are shorter than what they are smoothed over.
     #[error("smoothing over {} needs as many without a gap, the longest stretch has {longest}", count(*rows, "row"))]
     Smooth {
@@ -297,6 +298,8 @@ pub enum ExperimentError {
         why: &'static str,
         /// All other channels.
         others: Vec<String>,
+        /// Whether another column is the time axis already.
+        has_time: bool,
     },
     /// The processor lacks an instruction set.
     #[error("this processor has no {isa}")]
@@ -340,8 +343,16 @@ impl ExperimentError {
             }),
             ExperimentError::Fit(error) => error.hint(),
             ExperimentError::TooLarge { .. } | ExperimentError::TooSmall { .. } => {
-                Some("standardise the data: zero mean and unit spread train best".into())
+                Some("`--standardize on`: zero mean and unit spread train best".into())
             }
+            ExperimentError::Clock {
+                others,
+                has_time: true,
+                ..
+            } => Some(format!(
+                "`{}` leaves it out",
+                shell::flag("state", &others.join(","))
+            )),
             ExperimentError::Clock {
                 channel, others, ..
             } => Some(format!(
@@ -368,7 +379,7 @@ impl ExperimentError {
                 Some("rename the file or its folder, or copy the file to another".into())
             }
             ExperimentError::OfFile { error, .. } => error.hint(),
-            ExperimentError::Split(_) => Some("use another share, such as 0.2".into()),
+            ExperimentError::Split(error) => Some(error.hint()),
             ExperimentError::Smooth { longest, .. } => Some(format!(
                 "use `--smooth {}` or less",
                 (longest - 1) / (2 * REACH)
@@ -444,6 +455,10 @@ impl Experiment {
                 _ => Standardize::Auto,
             },
             held_out: self.settings.real("held-out"),
+            held_out_trajectories: match self.settings.get(HELD_OUT_TRAJECTORIES) {
+                Value::Text(names) => names,
+                other => other.to_string(),
+            },
             select: match self.choice() {
                 Some(Choice::Best(_)) => self.settings.real("select"),
                 _ => 0.0,
@@ -588,7 +603,10 @@ impl Experiment {
     /// The settings that a result depends on, as text: those that act, but for the number of threads.
     pub fn fingerprint(&self) -> String {
         let acting = acting(&self.texts()).into_iter();
-        let lines = acting.filter(|(name, _)| name != "threads");
+        // Older runs do not have the last one.
+        let is_none =
+            |name: &str, value: &str| name == HELD_OUT_TRAJECTORIES && value == prepared::NONE;
+        let lines = acting.filter(|(name, value)| name != "threads" && !is_none(name, value));
         lines
             .map(|(name, value)| format!("{name}={value}\n"))
             .collect()

@@ -6,8 +6,10 @@
 //!
 //! A new format is one file and one line in [`FORMATS`].
 
+mod calendar;
 mod converted;
 mod csv;
+mod date;
 mod edf;
 mod error;
 mod foreign;
@@ -15,10 +17,13 @@ mod foreign;
 mod hdf5;
 mod join;
 mod mat;
+#[cfg(feature = "hdf5")]
+mod netcdf;
 mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod parts;
 mod pattern;
 mod roles;
 mod select;
@@ -59,6 +64,8 @@ pub static FORMATS: &[&Format] = &[
     &mat::MAT,
     #[cfg(feature = "hdf5")]
     &hdf5::HDF5,
+    #[cfg(feature = "hdf5")]
+    &netcdf::NETCDF,
     #[cfg(feature = "parquet")]
     &parquet::PARQUET,
 ];
@@ -101,6 +108,8 @@ pub struct ReadOptions {
     /// The column that says which trajectory a row belongs to. By default a column named `trajectory`;
     /// [`Column::none`] for no such column.
     pub trajectory: Option<Column>,
+    /// Patterns of the names of trajectories that are read; all when empty.
+    pub only_trajectories: Vec<Pattern>,
     /// What separates columns of a text file.
     pub delimiter: Option<Delimiter>,
     /// What separates whole numbers from fractions in a text file.
@@ -113,6 +122,10 @@ pub struct ReadOptions {
     pub from: Option<Moment>,
     /// Rows from this one on are left out.
     pub to: Option<Moment>,
+    /// Numbers that stand for missing values.
+    pub missing: Vec<f64>,
+    /// The step to which rows at any times are interpolated.
+    pub resample: Option<f64>,
     /// How many rows there are to be in a unit of time: resamples, after what lies outside `from` and `to` is left out.
     pub rate: Option<f64>,
 }
@@ -166,7 +179,7 @@ impl Column {
         Column::Name(Column::NONE.to_string())
     }
 
-    fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         matches!(self, Column::Name(name) if name == Column::NONE)
     }
 }
@@ -229,10 +242,13 @@ fn to_read(path: &Path) -> Result<&'static Format, Fault> {
 }
 
 fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
-    match options.dt {
-        Some(dt) if !(dt > 0.0 && dt.is_finite()) => Err(SeriesError::Step { dt }.into()),
-        _ => Ok(()),
+    let steps = [options.dt, options.resample].into_iter().flatten();
+    for dt in steps {
+        if !(dt > 0.0 && dt.is_finite()) {
+            return Err(SeriesError::Step { dt }.into());
+        }
     }
+    Ok(())
 }
 
 /// Writes a file, whole or not at all.

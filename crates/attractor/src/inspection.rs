@@ -7,6 +7,8 @@ use attractor_core::inspect::{ChannelSummary, Comparison, Finding, Inspection, S
 use attractor_core::series::Step;
 use serde::Serialize;
 
+use crate::shell;
+
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
 
@@ -122,7 +124,11 @@ impl InspectionDocument {
                 .collect(),
             inputs: inspection.inputs.clone(),
             against: inspection.against.as_ref().map(|c| comparison(c, against)),
-            findings: inspection.findings.iter().map(finding).collect(),
+            findings: inspection
+                .findings
+                .iter()
+                .map(|f| finding(f, &shell::path(path)))
+                .collect(),
         }
     }
 }
@@ -161,7 +167,7 @@ fn comparison(c: &Comparison, path: Option<&Path>) -> ComparisonDocument {
     }
 }
 
-fn finding(f: &Finding) -> FindingDocument {
+fn finding(f: &Finding, file: &str) -> FindingDocument {
     FindingDocument {
         check: f.check,
         severity: f.severity.word(),
@@ -182,7 +188,7 @@ fn finding(f: &Finding) -> FindingDocument {
             },
         },
         what: f.what.clone(),
-        remedy: f.remedy.clone(),
+        remedy: f.remedy_for(file),
     }
 }
 

@@ -11,6 +11,10 @@
 //! | `detrend` | without the straight line of least squares |
 //! | `band-pass 1:40`, `low-pass 40`, `high-pass 1` | Butterworth filter of order 4, forward and backward |
 //! | `notch 50` | without that frequency, quality 30, forward and backward |
+//! | `missing -99.99,-999` | numbers that stand for missing values are missing |
+//! | `interpolate`, `interpolate 5` | missing values on straight lines between their neighbours; runs of at most 5, and so many missing rows |
+//! | `every 4` | every fourth row |
+//! | `noise 0.05`, `noise 0.05:7` | noise of 0.05 standard deviations, with seed 7 |
 //! | `cut 10:20`, `cut row:1:row:9641` | the rows from one moment up to another |
 //!
 //! Texts of several steps have `;` between them.
@@ -19,6 +23,7 @@ mod text;
 
 use attractor_core::prepare::{self, Band, FilterError};
 use attractor_core::series::{Scaling, Series, SeriesError};
+use attractor_core::text::count;
 
 use crate::format::{Fault, Moment, cut};
 
@@ -49,6 +54,19 @@ pub enum Step {
     Detrend,
     /// Keep a band of frequencies.
     Filter(Band),
+    /// Numbers that stand for missing values.
+    Missing(Vec<f64>),
+    /// Put missing values on straight lines: in runs of at most so many, or in all.
+    Interpolate(Option<usize>),
+    /// Keep every n-th row.
+    Every(usize),
+    /// Add noise.
+    Noise {
+        /// In standard deviations of each channel.
+        share: f64,
+        /// The seed.
+        seed: u64,
+    },
     /// Keep the rows from one moment up to another.
     Cut {
         /// The first row that is kept.
@@ -113,7 +131,7 @@ pub enum StepFault {
     #[error(transparent)]
     Series(#[from] SeriesError),
     /// The data are of something else.
-    #[error("{expected} channels expected, found {found}")]
+    #[error("{} expected, found {found}", count(*expected, "channel"))]
     Channels {
         /// Channels that the step knows.
         expected: usize,
@@ -137,7 +155,7 @@ impl PipelineError {
     pub fn hint(&self) -> Option<String> {
         match self {
             PipelineError::Text { .. } => Some(
-                "steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch and cut"
+                "steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch, missing, interpolate, every, noise and cut"
                     .to_string(),
             ),
             PipelineError::Step { fault, .. } => match fault {
@@ -161,8 +179,16 @@ impl Pipeline {
         Ok(self.fit(series)?.0)
     }
 
+    /// The same after numbers that stand for missing values have been taken out.
+    pub(crate) fn after_missing(self, values: &[f64]) -> Pipeline {
+        let first = (!values.is_empty()).then(|| Step::Missing(values.to_vec()));
+        Pipeline {
+            steps: first.into_iter().chain(self.steps).collect(),
+        }
+    }
+
     /// The recording after all steps, and the steps that new data are to pass: where this one was standardised, they are
-    /// scaled by its figures, and what was cut from this one says nothing about them.
+    /// scaled by its figures, and what was cut from this one or added to it as noise says nothing about them.
     pub fn fit(&self, series: &Series) -> Result<(Series, Pipeline), PipelineError> {
         let mut series = series.clone();
         let mut fitted = Pipeline::default();
@@ -204,6 +230,13 @@ impl Step {
             }
             Step::Detrend => prepare::detrend(series)?,
             Step::Filter(band) => prepare::filter(series, *band)?,
+            Step::Missing(values) => prepare::without(series, values)?,
+            Step::Interpolate(longest) => prepare::interpolate(series, *longest)?,
+            Step::Every(n) => prepare::every(series, *n)?,
+            // New data have noise of their own.
+            Step::Noise { share, seed } => {
+                return Ok((prepare::noise(series, *share, *seed)?, None));
+            }
             Step::Cut { from, to } => return Ok((cut(series, *from, *to)?, None)),
         };
         Ok((done, Some(self.clone())))
@@ -302,7 +335,7 @@ mod tests {
         );
         assert_eq!(
             said("scale 0/1"),
-            "step 1 (`scale 0/1`): 1 channels expected, found 2"
+            "step 1 (`scale 0/1`): 1 channel expected, found 2"
         );
         assert!(said("smooth hann:201").contains("over 201 rows"));
         assert!(said("cut 300:").contains("times are 0 to 199"));

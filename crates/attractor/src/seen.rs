@@ -2,8 +2,8 @@
 //! runs, judges or draws the model.
 
 use attractor_core::dynamics::Stretch;
-use attractor_core::series::{Channel, Scaling, Series, Step, Trajectory};
-use attractor_core::text::count;
+use attractor_core::series::{Channel, Scaling, Series, Step, Trajectory, mean_and_sd};
+use attractor_core::text::{count, figure};
 
 use crate::Error;
 use crate::model_file::{Card, Reconstruction};
@@ -14,6 +14,15 @@ pub struct Seen {
     series: Series,
     scaling: Scaling,
 }
+
+/// How a remark on the scale of data begins.
+pub(crate) const OTHER_SCALE: &str = "the data have another scale";
+
+/// A mean that is off by more spreads is far.
+const FAR_SHIFT: f64 = 3.0;
+
+/// A spread that is off by a larger factor, up or down, is far.
+const FAR_FACTOR: f64 = 5.0;
 
 /// Why data are not those of a model.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -56,10 +65,19 @@ impl UnlikeError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            UnlikeError::Step { model, .. } => format!(
-                "resample the data, or give `--dt {}` if their time axis is wrong",
-                model.dt
-            ),
+            UnlikeError::Step { model, data } if model.unit == data.unit => {
+                // What is too fast for a longer step has to be damped, and what is missing for a shorter one interpolated.
+                let way = if data.dt < model.dt {
+                    format!("`--rate {}`", 1.0 / model.dt)
+                } else {
+                    format!("`--resample {}`", model.dt)
+                };
+                let dt = model.dt;
+                format!("{way} brings the data to it; `--dt {dt}` if their time axis is wrong")
+            }
+            UnlikeError::Step { model, .. } => {
+                format!("give `--dt {}` if their time axis is wrong", model.dt)
+            }
             UnlikeError::Columns { .. } | UnlikeError::Unknown { .. } => {
                 "`--state` and `--input` choose columns of the data".into()
             }
@@ -76,6 +94,10 @@ impl Reconstruction {
         } else {
             self.card.prepare.apply(&ordered)?
         };
+        // Some steps of a preparation change it.
+        if *recording.step() != Step::default() {
+            refuse_other_step(&self.card.step, prepared.step())?;
+        }
         Ok(self.card.scaled(&prepared))
     }
 
@@ -96,6 +118,44 @@ impl Seen {
         Stretch::longest(&self.series)
     }
 
+    /// What a user should know if a channel has quite another mean or spread than what the model was trained on: the rows themselves
+    /// where they are known, else by the scaling that made their mean 0 and their spread 1.
+    pub fn other_scale(&self, trained_on: Option<&Seen>) -> Option<String> {
+        let n = self.series.dim_obs();
+        if trained_on.is_none() && self.scaling == Scaling::identity(n) {
+            return None;
+        }
+        let far = (0..n).filter_map(|c| {
+            let (mean, sd) = trained_on.map_or((0.0, 1.0), |seen| seen.moments(c));
+            let (mean_here, sd_here) = self.moments(c);
+            let shift = (mean_here - mean).abs() / sd;
+            let factor = (sd_here / sd).ln().abs();
+            let is_far =
+                sd > 0.0 && sd_here > 0.0 && (shift > FAR_SHIFT || factor > FAR_FACTOR.ln());
+            is_far.then_some((c, shift.max(factor)))
+        });
+        let (c, _) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let told = |(mean, sd): (f64, f64)| {
+            let (shift, unit) = (self.scaling.mean[c], self.scaling.sd[c]);
+            format!(
+                "mean {} and spread {}",
+                figure(mean * unit + shift),
+                figure(sd * unit)
+            )
+        };
+        Some(format!(
+            "{OTHER_SCALE}: `{}` has {}, in training it had {}; other units, or another regime?",
+            self.series.channels()[c].name,
+            told(self.moments(c)),
+            told(trained_on.map_or((0.0, 1.0), |seen| seen.moments(c)))
+        ))
+    }
+
+    /// Mean and spread of a channel, scaled.
+    fn moments(&self, channel: usize) -> (f64, f64) {
+        mean_and_sd(self.series.column(channel))
+    }
+
     /// Which rows of which trajectory that stretch is, and how many such stretches there are.
     pub fn longest_place(&self) -> (usize, std::ops::Range<usize>, usize) {
         let (trajectory, rows) = self.series.longest_whole();
@@ -113,7 +173,9 @@ impl Seen {
 impl Card {
     /// A recording that has passed the preparation before, as a model with this card sees it.
     pub fn see_prepared(&self, recording: &Series) -> Result<Seen, UnlikeError> {
-        Ok(self.scaled(&self.ordered(recording)?))
+        let ordered = self.ordered(recording)?;
+        refuse_other_step(&self.step, recording.step())?;
+        Ok(self.scaled(&ordered))
     }
 
     /// Rows scaled as the model sees them.
@@ -145,7 +207,7 @@ impl Card {
         Ok(made.expect("the columns of a series, under names that differ"))
     }
 
-    /// Refuses data with other numbers of columns or another step than the model's.
+    /// Refuses data with other numbers of columns than the model's.
     fn refuse_other_columns(&self, series: &Series) -> Result<(), UnlikeError> {
         let pairs = [
             ("channel", self.channels.len(), series.dim_obs()),
@@ -161,7 +223,7 @@ impl Card {
                 });
             }
         }
-        refuse_other_step(&self.step, series.step())
+        Ok(())
     }
 }
 
@@ -276,6 +338,37 @@ mod tests {
         assert_eq!(seen.longest().rows().values(), [2.0, 9.0, 3.0, 10.0]);
         assert_eq!(seen.longest_place(), (0, 2..4, 2));
         assert_eq!(seen.unscaled(&[2.0, 9.0]), [5.0, 9.0]);
+    }
+
+    #[test]
+    fn data_in_other_units_are_told() {
+        let seen = |factor: f64, shift: f64, scaling: Scaling| {
+            let wave = (0..100).map(|t| factor * f64::from(t).sin() + shift);
+            Seen {
+                series: scaling.apply(&Series::from_rows(wave.collect(), 1, 1.0).unwrap()),
+                scaling,
+            }
+        };
+        let (mean, sd) = (vec![300.0], vec![0.7]);
+        let kelvin = Scaling { mean, sd };
+        let model = |factor, shift| seen(factor, shift, kelvin.clone());
+        assert_eq!(model(1.0, 300.5).other_scale(None), None);
+        assert_eq!(model(2.5, 300.0).other_scale(None), None);
+        let told = model(1.0, 26.85).other_scale(None).unwrap();
+        assert!(
+            told.contains("`x1` has mean 26.85 and spread 0.7"),
+            "{told}"
+        );
+        assert!(
+            told.contains("in training it had mean 300 and spread 0.7"),
+            "{told}"
+        );
+        assert!(model(1000.0, 300_000.0).other_scale(None).is_some());
+        // Without a scaling, only what the model was trained on tells.
+        let raw = |factor| seen(factor, 0.0, Scaling::identity(1));
+        assert_eq!(raw(8.0).other_scale(None), None);
+        assert_eq!(raw(8.0).other_scale(Some(&raw(9.0))), None);
+        assert!(raw(8.0).other_scale(Some(&raw(0.008))).is_some());
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub(crate) struct Reading {
     /// Column of names of trajectories, by name or number from 1; `none` for none
     #[arg(long, value_name = "COLUMN")]
     trajectory: Option<Column>,
+    /// Only these trajectories, by name or pattern, with commas between; (1), (2), … stand for unnamed ones
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only_trajectories: Vec<Pattern>,
     /// What separates the columns of a text table
     #[arg(long)]
     delimiter: Option<DelimiterWord>,
@@ -57,6 +60,18 @@ pub(crate) struct Reading {
     /// Leave rows from this time on out, or from this row on, as in `row:2000`
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     to: Option<Moment>,
+    /// Numbers that stand for missing values, with commas between, as in `-99.99,9999`; may be repeated
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        value_parser = finite
+    )]
+    missing_value: Vec<f64>,
+    /// Interpolate rows at any times to equal steps of this length
+    #[arg(long, value_name = "STEP", allow_negative_numbers = true)]
+    resample: Option<f64>,
     /// Resample to this many rows per unit of time
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
@@ -133,6 +148,10 @@ impl Reading {
             },
             input: columns(&self.input, under.input),
             trajectory: self.trajectory.clone().or(under.trajectory),
+            only_trajectories: match self.only_trajectories.as_slice() {
+                [] => under.only_trajectories,
+                given => given.to_vec(),
+            },
             delimiter: self
                 .delimiter
                 .map(DelimiterWord::meaning)
@@ -142,9 +161,21 @@ impl Reading {
             array: self.array.clone().or(under.array),
             from: self.from.or(under.from),
             to: self.to.or(under.to),
+            missing: match self.missing_value.as_slice() {
+                [] => under.missing,
+                given => given.to_vec(),
+            },
+            resample: self.resample.or(under.resample),
             rate: self.rate.or(under.rate),
         }
     }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok();
+    number
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "expected a number".to_string())
 }
 
 /// Reads a file and tells on standard error what a user should know about what is read of it.

@@ -138,7 +138,12 @@ fn remark(score: &Score) -> Vec<String> {
         Ok(_) => {}
     }
     if let Some(details) = &score.valid_time {
-        let mut line = format!("{id}: a time of {}", figure(details.time));
+        // Forecasts that were all still valid say no more.
+        let least = match details.found.censored == details.found.starts {
+            true => "at least ",
+            false => "",
+        };
+        let mut line = format!("{id}: a time of {least}{}", figure(details.time));
         if let Some(times) = details.lyapunov_times {
             line += &format!(", {} Lyapunov times", figure(times));
         }

@@ -127,7 +127,7 @@ fn mistakes_are_told() {
     assert_eq!(
         told,
         "error: `smooth hann:14` is no step: expected gaussian:SIGMA, hann:ROWS or hann:ROWS:padded with an odd number of rows from 3\n\
-         hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch and cut\n"
+         hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch, missing, interpolate, every, noise and cut\n"
     );
     let (_, told) = said(folder.path(), "prepare a.csv b.edf --detrend", 2);
     assert!(
@@ -245,7 +245,7 @@ fn a_wrong_step_of_an_experiment_is_told_with_its_line() {
             told,
             format!(
                 "error: `smoth gaussian:2` is no step: no step has this name (line {line} of bad.toml)\n\
-                 hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch and cut\n"
+                 hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch, missing, interpolate, every, noise and cut\n"
             )
         );
     }

@@ -17,6 +17,8 @@ use crate::series::{Series, Step};
 
 pub use against::{Comparison, Difference};
 pub use check::clock::{Clock, clocks};
+pub use check::hidden::hides_states;
+pub use check::sentinel::{flag as missing_flag, sentinels};
 pub use record::{ChannelSummary, Record, TrajectorySummary};
 pub use spectrum::Period;
 
@@ -64,8 +66,15 @@ pub struct Finding {
     pub subject: Subject,
     /// What was found, with figures; lower case, no final period.
     pub what: String,
-    /// What to do about it.
+    /// What to do about it. Commands in it name the recording FILE.
     pub remedy: String,
+}
+
+impl Finding {
+    /// What to do about it, of a recording that a command names so.
+    pub fn remedy_for(&self, file: &str) -> String {
+        self.remedy.replace(" FILE ", &format!(" {file} "))
+    }
 }
 
 /// How grave a finding is.
@@ -135,7 +144,11 @@ static CHECKS: &[Check<LookAtRecord>] = &[
     },
     Check {
         id: "sentinels",
-        look: check::sentinel::sentinels,
+        look: check::sentinel::seen,
+    },
+    Check {
+        id: "hidden-states",
+        look: check::hidden::hidden,
     },
     Check {
         id: "constant",

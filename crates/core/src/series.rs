@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::count;
+
 /// A recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
@@ -92,7 +94,7 @@ pub enum SeriesError {
         columns: usize,
     },
     /// Inputs and observations differ in length.
-    #[error("trajectory {} has {rows} rows but {inputs} rows of inputs", trajectory + 1)]
+    #[error("trajectory {} has {} but {} of inputs", trajectory + 1, count(*rows, "row"), count(*inputs, "row"))]
     Inputs {
         /// Its number, from 0.
         trajectory: usize,

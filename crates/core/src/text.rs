@@ -31,6 +31,14 @@ pub fn count(n: usize, noun: &str) -> String {
     }
 }
 
+/// `1 row`, `2.5 rows`: a number with four significant digits of something.
+pub fn measure(v: f64, noun: &str) -> String {
+    match figure(v).as_str() {
+        "1" => count(1, noun),
+        text => count(2, noun).replacen('2', text, 1),
+    }
+}
+
 /// A whole number with commas between its thousands.
 pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
@@ -84,6 +92,9 @@ mod tests {
         assert_eq!(count(1, "trajectory"), "1 trajectory");
         assert_eq!(count(2, "trajectory"), "2 trajectories");
         assert_eq!(count(5, "batch"), "5 batches");
+        assert_eq!(measure(1.0, "row"), "1 row");
+        assert_eq!(measure(2.25, "row"), "2.25 rows");
+        assert_eq!(measure(0.5, "trajectory"), "0.5 trajectories");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::rng::Rng;
 use crate::series::{Series, Trajectory};
+use crate::text::count;
 
 /// A series in f32, ready to be cut into windows.
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ pub struct Windows {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WindowsError {
     /// No segment is long enough.
-    #[error("a window of {window} steps needs {} rows without a gap, the longest stretch has {longest}", window + 1)]
+    #[error("a window of {} needs {} rows without a gap, the longest stretch has {longest}", count(*window, "step"), window + 1)]
     TooShort {
         /// The window asked for.
         window: usize,
@@ -42,7 +43,8 @@ pub enum WindowsError {
     },
     /// So much is missing that no window is left.
     #[error(
-        "too many values are missing: none of the {left_out} windows of {window} steps begins with a complete row, has all inputs and {} % of its values",
+        "too many values are missing: none of the {left_out} windows of {} begins with a complete row, has all inputs and {} % of its values",
+        count(*window, "step"),
         100.0 * least
     )]
     TooSparse {

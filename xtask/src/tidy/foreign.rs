@@ -60,7 +60,10 @@ const TABLE: &[Adopted] = &[
     ),
     adopt(
         "hdf5-reader",
-        &["crates/attractor/src/format/hdf5.rs"],
+        &[
+            "crates/attractor/src/format/hdf5.rs",
+            "crates/attractor/src/format/netcdf.rs",
+        ],
         "HDF5 without C, in bounded memory",
     ),
     adopt(

@@ -30,13 +30,14 @@ pub struct DataSource {
 }
 
 /// Every key of the table.
-pub(super) const KEYS: [&str; 15] = [
+pub(super) const KEYS: [&str; 18] = [
     "path",
     "dt",
     "time",
     "state",
     "input",
     "trajectory",
+    "only-trajectories",
     "delimiter",
     "decimal",
     "header",
@@ -45,6 +46,8 @@ pub(super) const KEYS: [&str; 15] = [
     "from",
     "to",
     "rate",
+    "missing-value",
+    "resample",
     "prepare",
 ];
 
@@ -93,7 +96,8 @@ impl DataSource {
     pub fn read(&self) -> Result<(Series, Pipeline), Error> {
         self.absolute()?;
         let series = format::read(&self.path, &self.options)?;
-        Ok(self.prepare.fit(&series)?)
+        let (series, fitted) = self.prepare.fit(&series)?;
+        Ok((series, fitted.after_missing(&self.options.missing)))
     }
 
     /// The file and how it is read, as it would be typed.
@@ -113,6 +117,7 @@ impl DataSource {
     pub(super) fn texts(&self) -> Vec<(&'static str, Vec<String>)> {
         let options = &self.options;
         let columns = |list: &[Column]| list.iter().map(word).collect::<Vec<_>>();
+        let patterns = |list: &[Pattern]| list.iter().map(Pattern::to_string).collect::<Vec<_>>();
         let one = |text: Option<String>| text.into_iter().collect();
         let mut texts = vec![
             ("path", vec![self.path.display().to_string()]),
@@ -121,17 +126,20 @@ impl DataSource {
             ("state", columns(&options.state)),
             ("input", columns(&options.input)),
             ("trajectory", one(options.trajectory.as_ref().map(word))),
+            ("only-trajectories", patterns(&options.only_trajectories)),
             ("delimiter", one(name(options.delimiter, &DELIMITERS))),
             ("decimal", one(name(options.decimal, &DECIMALS))),
             ("header", one(name(options.header, &HEADERS))),
-            (
-                "channels",
-                options.channels.iter().map(Pattern::to_string).collect(),
-            ),
+            ("channels", patterns(&options.channels)),
             ("array", one(options.array.clone())),
             ("from", one(options.from.map(|m| m.to_string()))),
             ("to", one(options.to.map(|m| m.to_string()))),
             ("rate", one(options.rate.map(|rate| rate.to_string()))),
+            (
+                "missing-value",
+                options.missing.iter().map(f64::to_string).collect(),
+            ),
+            ("resample", one(options.resample.map(|dt| dt.to_string()))),
             (
                 "prepare",
                 self.prepare.steps.iter().map(Step::to_string).collect(),
@@ -154,6 +162,15 @@ impl DataSource {
                 let rate = rate.parse().map_err(|_| "`rate` must be a number")?;
                 options.rate = Some(rate);
             }
+            ("resample", [dt]) => {
+                let dt = dt.parse().map_err(|_| "`resample` must be a number")?;
+                options.resample = Some(dt);
+            }
+            ("missing-value", list) => {
+                let numbers = list.iter().map(|text| text.parse());
+                let numbers: Result<Vec<f64>, _> = numbers.collect();
+                options.missing = numbers.map_err(|_| "`missing-value` must be numbers")?;
+            }
             ("from", [text]) => options.from = Some(moment(key, text)?),
             ("to", [text]) => options.to = Some(moment(key, text)?),
             ("array", [text]) => options.array = Some(text.clone()),
@@ -162,6 +179,9 @@ impl DataSource {
             }
             ("channels", list) => {
                 options.channels = list.iter().map(|text| pattern(text)).collect()
+            }
+            ("only-trajectories", list) => {
+                options.only_trajectories = list.iter().map(|text| pattern(text)).collect()
             }
             ("time", [text]) => options.time = Some(column(text)),
             ("state", list) => options.state = list.iter().map(|text| column(text)).collect(),

@@ -105,7 +105,9 @@ pub(super) fn data_table(data: &DataSource) -> String {
     let line = |(key, texts): (&str, Vec<String>)| {
         let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
         match words.as_slice() {
-            [_] if matches!(key, "dt" | "rate") => format!("{key} = {}\n", texts[0]),
+            [_] if matches!(key, "dt" | "rate" | "missing-value" | "resample") => {
+                format!("{key} = {}\n", texts[0])
+            }
             [word] => format!("{key} = {word}\n"),
             words => format!("{key} = [{}]\n", words.join(", ")),
         }
@@ -259,7 +261,7 @@ mod tests {
             );
             assert_eq!(
                 error.hint().unwrap(),
-                "keys of [data] are path, dt, time, state, input, trajectory, delimiter, decimal, header, channels, array, from, to, rate, prepare"
+                "keys of [data] are path, dt, time, state, input, trajectory, only-trajectories, delimiter, decimal, header, channels, array, from, to, rate, missing-value, resample, prepare"
             );
         }
     }

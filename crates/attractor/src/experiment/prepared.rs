@@ -7,9 +7,10 @@
 
 use attractor_core::prepare;
 use attractor_core::series::{Scaling, Series, SeriesError, mean_and_sd};
+use attractor_core::text::{count, enumerate};
 
 /// How a recording is split and scaled.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
     /// Width in rows of the Gaussian that data are smoothed with; 0 for none.
     pub smooth: f64,
@@ -17,8 +18,53 @@ pub struct Preparation {
     pub standardize: Standardize,
     /// Share at the end of every trajectory that is kept for scoring.
     pub held_out: f64,
+    /// Whole trajectories that are kept for scoring: how many at the end, their names with commas between, or [`NONE`].
+    pub held_out_trajectories: String,
     /// Share at the end of what is left that parameters are chosen by.
     pub select: f64,
+}
+
+/// The word for no trajectory.
+pub(super) const NONE: &str = "none";
+
+/// Why a recording cannot be split.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SplitError {
+    /// Too little is left.
+    #[error("`held-out` and `select` leave nothing to train on or nothing to judge by")]
+    Nothing(#[from] SeriesError),
+    /// No trajectory has this name.
+    #[error("no trajectory is named `{name}`")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// All trajectories would be held out.
+    #[error("`held-out-trajectories` leaves nothing to train on: there {} {}", if *there == 1 { "is" } else { "are" }, count(*there, "trajectory"))]
+    All {
+        /// How many there are.
+        there: usize,
+    },
+}
+
+impl SplitError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            SplitError::Nothing(_) => "use another share, such as 0.2".to_string(),
+            SplitError::Unknown { known, .. } => {
+                format!("give how many to hold out, or names: {}", enumerate(known))
+            }
+            SplitError::All { there: 1 } => {
+                "`--held-out 0.2` keeps the end of the trajectory".to_string()
+            }
+            SplitError::All { there } => {
+                format!("use `--held-out-trajectories {}` or less", there - 1)
+            }
+        }
+    }
 }
 
 /// Whether channels are scaled to mean 0 and spread 1.
@@ -71,7 +117,66 @@ pub struct Parts {
 
 impl Preparation {
     /// The parts of a recording.
-    pub fn split(&self, recording: Series) -> Result<Parts, SeriesError> {
+    pub fn split(&self, recording: Series) -> Result<Parts, SplitError> {
+        let whole = self.whole_held_out(&recording)?;
+        if whole.is_empty() {
+            return self.split_each(recording);
+        }
+        let (held_out, others) = recording.split_by_trajectory(|i| whole.contains(&i))?;
+        let parts = self.split_each(others)?;
+        let ends = parts.held_out.iter().flat_map(Series::trajectories);
+        let all = held_out.trajectories().iter().chain(ends).cloned();
+        Ok(Parts {
+            held_out: Some(recording.with(all.collect())?),
+            ..parts
+        })
+    }
+
+    /// The numbers of the trajectories that are held out as a whole.
+    fn whole_held_out(&self, recording: &Series) -> Result<Vec<usize>, SplitError> {
+        let text = self.held_out_trajectories.trim();
+        let there = recording.trajectories().len();
+        if text == NONE || text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<String> = (0..there).map(|i| trajectory_name(recording, i)).collect();
+        let place = |name: &str| names.iter().position(|known| known == name.trim());
+        let found: Vec<Option<usize>> = text.split(',').map(place).collect();
+        let whole = match (
+            text.parse::<usize>(),
+            found.iter().position(Option::is_none),
+        ) {
+            (_, None) => found.into_iter().flatten().collect(),
+            (Ok(count), Some(_)) => (there.saturating_sub(count)..there).collect(),
+            (Err(_), Some(i)) => {
+                return Err(SplitError::Unknown {
+                    name: text
+                        .split(',')
+                        .nth(i)
+                        .unwrap_or_default()
+                        .trim()
+                        .to_string(),
+                    known: names,
+                });
+            }
+        };
+        let whole: Vec<usize> = whole;
+        if (0..there).all(|i| whole.contains(&i)) {
+            Err(SplitError::All { there })
+        } else {
+            Ok(whole)
+        }
+    }
+
+    /// The names of the trajectories that are held out as a whole; (1), (2), … where they have none.
+    pub fn held_out_names(&self, recording: &Series) -> Result<Vec<String>, SplitError> {
+        let whole = self.whole_held_out(recording)?;
+        let names = whole.iter().map(|&i| trajectory_name(recording, i));
+        Ok(names.collect())
+    }
+
+    /// The parts of every trajectory.
+    fn split_each(&self, recording: Series) -> Result<Parts, SplitError> {
         let (kept, held_out) = cut(recording, self.held_out)?;
         let (training, selection) = cut(kept, self.select)?;
         Ok(Parts {
@@ -82,7 +187,7 @@ impl Preparation {
     }
 
     /// Prepares a recording.
-    pub fn prepare(&self, recording: &Series) -> Result<Prepared, SeriesError> {
+    pub fn prepare(&self, recording: &Series) -> Result<Prepared, SplitError> {
         let parts = self.split(prepare::gaussian(recording, self.smooth))?;
         let far = far_channel(&parts.training);
         let is_standardized = match self.standardize {
@@ -102,6 +207,14 @@ impl Preparation {
             reason: far.filter(|_| self.standardize == Standardize::Auto),
             scaling,
         })
+    }
+}
+
+/// The name of a trajectory; (1), (2), … where it has none.
+fn trajectory_name(recording: &Series, i: usize) -> String {
+    match recording.trajectories()[i].name.as_str() {
+        "" => format!("({})", i + 1),
+        name => name.to_string(),
     }
 }
 
@@ -138,11 +251,13 @@ fn far_channel(series: &Series) -> Option<FarChannel> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use attractor_core::series::Trajectory;
 
     const PLAIN: Preparation = Preparation {
         smooth: 0.0,
         standardize: Standardize::Auto,
         held_out: 0.0,
+        held_out_trajectories: String::new(),
         select: 0.0,
     };
 
@@ -197,6 +312,57 @@ mod tests {
         // an end, each of which may be off by the 4 % that are lost.
         let expected = (-0.045f64).exp();
         assert!((prepared.scaling.sd[0] - expected).abs() < 5e-3);
+    }
+
+    #[test]
+    fn whole_trajectories_are_held_out_by_number_or_by_name() {
+        let trajectory = |(name, value): (&str, f64)| Trajectory {
+            name: name.to_string(),
+            ..Trajectory::new(vec![value; 10])
+        };
+        let all = [("ann", 1.0), ("bob", 2.0), ("", 3.0)].map(trajectory);
+        let series = Series::from_rows(vec![0.0], 1, 1.0).unwrap();
+        let series = series.with(all.to_vec()).unwrap();
+        let split = |text: &str, held_out: f64| {
+            let preparation = Preparation {
+                held_out,
+                held_out_trajectories: text.to_string(),
+                ..PLAIN
+            };
+            preparation.split(series.clone())
+        };
+        let firsts = |series: &Series| {
+            series
+                .trajectories()
+                .iter()
+                .map(|t| t.x[0])
+                .collect::<Vec<_>>()
+        };
+        for (text, training, held_out) in [
+            ("1", vec![1.0, 2.0], vec![3.0]),
+            ("bob", vec![1.0, 3.0], vec![2.0]),
+            ("ann, (3)", vec![2.0], vec![1.0, 3.0]),
+        ] {
+            let parts = split(text, 0.0).unwrap();
+            assert_eq!(firsts(&parts.training), training, "{text}");
+            assert_eq!(firsts(&parts.held_out.unwrap()), held_out, "{text}");
+        }
+        assert_eq!(split("none", 0.0).unwrap().held_out, None);
+        let both = split("1", 0.2).unwrap();
+        assert_eq!(
+            (
+                both.training.total_len(),
+                both.held_out.unwrap().total_len()
+            ),
+            (16, 14)
+        );
+        let told = |text: &str| {
+            let error = split(text, 0.0).unwrap_err();
+            (error.to_string(), error.hint())
+        };
+        assert_eq!(told("carl").0, "no trajectory is named `carl`");
+        assert!(told("carl").1.ends_with("ann, bob and (3)"));
+        assert_eq!(told("3").1, "use `--held-out-trajectories 2` or less");
     }
 
     /// Rows of spread 1, then of spread 3, then of spread 9.

@@ -25,6 +25,9 @@ pub static MODEL: Setting = setting(
     "The model, and with it the method that fits it",
 );
 
+/// The setting that names trajectories.
+pub(super) const HELD_OUT_TRAJECTORIES: &str = "held-out-trajectories";
+
 /// Of every method: what is done to the data, and what has no effect on the result.
 static OF_ALL: &[Setting] = &[
     setting(
@@ -50,6 +53,12 @@ static OF_ALL: &[Setting] = &[
             high: 0.9,
         },
         "Share at the end of every trajectory that is kept for scoring: neither trained on nor chosen by",
+    ),
+    setting(
+        HELD_OUT_TRAJECTORIES,
+        "none",
+        Domain::Text,
+        "Whole trajectories that are kept for scoring: how many at the end, or their names with commas between",
     ),
     setting(
         "seed",

@@ -1,4 +1,4 @@
-//! Files that are not read because a line of Python makes them readable: pickles, which run code when they are opened, and
+//! Files that are not read because a line of Python makes them readable: pickles, which run code when they are opened, spreadsheets, and
 //! Feather, whose reader would take longer to build than all others.
 
 use std::path::Path;
@@ -6,11 +6,16 @@ use std::path::Path;
 use super::Fault;
 
 /// Extensions, what such files are, and the line.
-const KINDS: [(&[&str], &str, &str); 2] = [
+const KINDS: [(&[&str], &str, &str); 3] = [
     (
         &["pkl", "pickle", "joblib"],
         "Python pickles (they run code when opened)",
         "import numpy as np, pickle; np.save('x.npy', pickle.load(open('x.pkl', 'rb'), encoding='latin1')['signal'])",
+    ),
+    (
+        &["xlsx", "xls", "xlsm", "ods"],
+        "spreadsheets",
+        "import pandas; pandas.read_excel('x.xlsx').to_csv('x.csv', index=False); or save the sheet as CSV",
     ),
     (
         &["feather", "arrow", "ipc"],

@@ -221,8 +221,8 @@ impl Clock {
             Some(_) => {
                 return Err(Fault::TimeBack {
                     at: super::At::Row(row as u64 + 1),
-                    before: expected - self.dt,
-                    found: onset,
+                    before: (expected - self.dt).to_string(),
+                    found: onset.to_string(),
                 });
             }
         };

@@ -89,6 +89,32 @@ pub enum Fault {
         /// The cell.
         found: String,
     },
+    /// A cell of a column of dates is no date.
+    #[error("a date expected, found `{found}` on {at}, column {column} (`{name}`)")]
+    NotDate {
+        /// Where.
+        at: At,
+        /// The column, from 1.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// The cell.
+        found: String,
+    },
+    /// Columns of years and months name no day.
+    #[error("the columns of year and month name no day on {at}")]
+    NoDate {
+        /// Where.
+        at: At,
+    },
+    /// Dates may have the day or the month first.
+    #[error("`{found}` in column {column} may have the day or the month first")]
+    DateOrder {
+        /// The column, from 1.
+        column: usize,
+        /// The first such cell.
+        found: String,
+    },
     /// A quote is never closed.
     #[error("the quote on {at} is not closed")]
     OpenQuote {
@@ -177,12 +203,15 @@ pub enum Fault {
         /// Where.
         at: At,
         /// The time of the row before.
-        before: f64,
+        before: String,
         /// The time.
-        found: f64,
+        found: String,
     },
     /// Time steps are neither equal nor whole multiples.
-    #[error("the time axis is not uniform: a step of {expected} expected, {found} found on {at}")]
+    #[error(
+        "the time axis is not uniform: a step of {expected}{} expected, {found} found on {at}",
+        after_blank(unit)
+    )]
     NonUniform {
         /// Where.
         at: At,
@@ -190,6 +219,16 @@ pub enum Fault {
         expected: f64,
         /// This one.
         found: f64,
+        /// The unit of both.
+        unit: String,
+    },
+    /// Rows would be interpolated to far more.
+    #[error("a step of {dt} is far shorter than that of the rows, which is {usual}")]
+    TooFine {
+        /// What was asked for.
+        dt: f64,
+        /// The mean step of the rows.
+        usual: f64,
     },
     /// The file is not a NumPy file.
     #[error("a NumPy file starts with \\x93NUMPY, this one with `{found}`")]
@@ -442,6 +481,14 @@ pub enum Fault {
         /// All names.
         known: Vec<String>,
     },
+    /// No trajectory matches a pattern.
+    #[error("no trajectory matches `{pattern}`")]
+    NoTrajectory {
+        /// The pattern.
+        pattern: String,
+        /// All names.
+        known: Vec<String>,
+    },
     /// No row is left.
     #[error("no row lies {}: times are {first} to {last}", between(from.as_ref(), to.as_ref()))]
     NothingSelected {
@@ -520,6 +567,15 @@ impl fmt::Display for At {
 }
 
 impl Fault {
+    /// A step that is far too short for rows at these times.
+    pub(super) fn fine(dt: f64, times: &[f64]) -> Fault {
+        let span = times.last().zip(times.first()).map_or(0.0, |(b, a)| b - a);
+        Fault::TooFine {
+            dt,
+            usual: span / (times.len().max(2) - 1) as f64,
+        }
+    }
+
     /// The fault behind an error of the system.
     pub(super) fn from_io(error: io::Error) -> Fault {
         match error.kind() {
@@ -543,6 +599,14 @@ fn row_after(line: u64) -> String {
     match line {
         0 => "the first row".to_string(),
         line => format!("the row after line {line}"),
+    }
+}
+
+fn after_blank(unit: &str) -> String {
+    if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" {unit}")
     }
 }
 

@@ -59,6 +59,11 @@ pub(super) fn read_matlab(path: &Path, options: &ReadOptions) -> Result<Series, 
     read(path, options, Layout::Columns)
 }
 
+/// Reads a dataset of a file whose rows are rows, within what catches panics.
+pub(super) fn read_rows(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
+    read_dataset(path, options, Layout::Rows)
+}
+
 /// Which dataset of a MATLAB file of version 7.3 is read.
 pub(super) fn matlab_remarks(path: &Path, options: &ReadOptions) -> Vec<String> {
     remarks(path, options, Layout::Columns)
@@ -87,12 +92,13 @@ fn listed(datasets: &[(String, Dataset)], layout: Layout) -> Vec<Variable> {
         .collect()
 }
 
-fn length_of(path: &Path) -> Result<u64, Fault> {
+/// The size of a file.
+pub(super) fn length_of(path: &Path) -> Result<u64, Fault> {
     Ok(open(path)?.metadata().map_err(Fault::from_io)?.len())
 }
 
 /// All datasets of a file with their paths.
-fn datasets(path: &Path) -> Result<Vec<(String, Dataset)>, Fault> {
+pub(super) fn datasets(path: &Path) -> Result<Vec<(String, Dataset)>, Fault> {
     let limit = unpack::limit(length_of(path)?) as usize;
     let bounds = OpenOptions::default()
         .with_max_read_bytes(limit)
@@ -123,6 +129,20 @@ fn collect(
         }
     }
     Ok(())
+}
+
+/// Whether a dataset holds real numbers.
+pub(super) fn is_number(dataset: &Dataset) -> bool {
+    matches!(
+        dataset.dtype(),
+        Datatype::FixedPoint { .. } | Datatype::FloatingPoint { .. }
+    )
+}
+
+/// All values of a dataset of real numbers, the last dimension first.
+pub(super) fn values(dataset: &Dataset) -> Result<Vec<f64>, Fault> {
+    let bytes = dataset.read_native_bytes().map_err(fault)?;
+    numbers(dataset.dtype(), &bytes)
 }
 
 fn variable(name: &str, dataset: &Dataset, layout: Layout) -> Variable {
@@ -163,9 +183,7 @@ fn shape_of(dataset: &Dataset, layout: Layout) -> [u64; 2] {
 
 fn table(dataset: &Dataset, layout: Layout) -> Result<Array, Fault> {
     let [rows, columns] = shape_of(dataset, layout);
-    let bytes = dataset.read_native_bytes().map_err(fault)?;
-    let values = numbers(dataset.dtype(), &bytes)?;
-    drop(bytes);
+    let values = values(dataset)?;
     let columns = columns as usize;
     let is_turned = layout == Layout::Columns && columns > 1;
     let values = if is_turned {

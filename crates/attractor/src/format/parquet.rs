@@ -1,6 +1,6 @@
 //! Parquet tables, column by column: each column has its role by its name, as in a text table.
 //!
-//! Numbers and booleans are read, times of day and dates as seconds. Null is missing. A column of texts may only say which
+//! Numbers and booleans are read, and dates as the time axis. Null is missing. A column of texts may only say which
 //! trajectory a row belongs to.
 //!
 //! The crate `parquet` decodes pages, without its Arrow half: with `arrow-ipc` for Feather files the build would take three
@@ -20,6 +20,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::date::{Order, Spelling};
 use super::foreign;
 use super::roles::{Layout, Slot};
 use super::table::Table;
@@ -34,7 +35,7 @@ pub(super) static PARQUET: Format = Format {
         id: "parquet",
         summary: "Parquet table, one row a time step; read only",
         details: "\
-Reads columns of numbers and booleans, and dates as seconds, with the same titles and roles as a text table.
+Reads columns of numbers and booleans, and dates as the time axis, with the same titles and roles as a text table.
 Null is missing. A column of texts can name the trajectories. Packed by snappy, gzip or LZ4, or not at all.",
         settings: &[],
         references: &[],
@@ -88,13 +89,17 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Series, Fault> {
     table.finish(options)
 }
 
-/// The title of a column; dates are in seconds.
+/// The title of a column; dates and times of day are in seconds.
 fn title(column: &ColumnDescriptor) -> Title {
     let mut title = Title::parse(&column.path().parts().join("."));
     if seconds(column).is_some() && title.channel.unit.is_empty() {
         title.channel.unit = "s".to_string();
     }
-    title
+    title.above(match column.logical_type_ref() {
+        Some(LogicalType::Time(_)) => Some(Spelling::Clock),
+        Some(LogicalType::Timestamp(_) | LogicalType::Date) => Some(Spelling::Dates(Order::Day)),
+        _ => None,
+    })
 }
 
 /// How many units of a date make a second.

@@ -1,7 +1,9 @@
 //! Which column is what: the roles that a user gave, then those that the titles suggest.
 //!
 //! 1. What [`ReadOptions`] name is as they say; a column has at most one role.
-//! 2. If no time column was named, the first one that is titled like time is it; with `dt` given it is left out.
+//! 2. If no time column was named, the first one that is titled like time is it, else the first that holds dates, with that of times of
+//!    day where there is one, else those titled year and month, with day, hour, minute and second; with `dt` given they are left out.
+//!    What holds dates and is not named is no state.
 //! 3. If no trajectory column was named, one titled `trajectory` is it.
 //! 4. If no inputs were named, columns titled `input:…` are.
 //! 5. If no states were named, all other columns are, or those whose names match
@@ -12,6 +14,8 @@ use std::collections::HashMap;
 use attractor_core::series::Channel;
 use attractor_core::settings::nearest;
 
+use super::date::Spelling;
+use super::parts::{self, Part};
 use super::text::title::Title;
 use super::{Column, Fault, ReadOptions};
 
@@ -47,12 +51,21 @@ pub(super) enum Slot {
     Skip,
     /// It is the row's time.
     Time,
+    /// It is a part of the row's time.
+    Part(Part),
     /// It is the name of the row's trajectory.
     Trajectory,
     /// It is the observation of this number.
     State(usize),
     /// It is the external input of this number.
     Input(usize),
+}
+
+impl Slot {
+    /// Whether it takes a value that may be missing.
+    pub(super) fn is_value(self) -> bool {
+        matches!(self, Slot::State(_) | Slot::Input(_))
+    }
 }
 
 /// The roles of all columns.
@@ -68,6 +81,19 @@ pub(super) struct Layout {
     pub(super) inputs: Vec<Channel>,
     /// The title of the time axis.
     pub(super) time: Option<Title>,
+    /// How times are written.
+    pub(super) clock: Clock,
+}
+
+/// How times are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// As numbers.
+    Numbers,
+    /// As dates: in seconds from 1970.
+    Dates,
+    /// In parts: see [`parts`].
+    Parts,
 }
 
 impl Layout {
@@ -76,10 +102,13 @@ impl Layout {
         let mut claims = Claims::new(titles);
         claims.take_given(options)?;
         claims.take_time(options);
+        claims.take_parts_of_time();
         claims.take_trajectory(options);
         claims.take_inputs(options);
+        claims.skip_dates();
         claims.take_matching(options)?;
         claims.take_states(options);
+        claims.refuse_ambiguous()?;
         let layout = claims.layout();
         layout.check_names()?;
         Ok(layout)
@@ -116,6 +145,8 @@ impl Layout {
 struct Claims<'a> {
     titles: &'a [Title],
     roles: Vec<Option<Role>>,
+    /// Which part of a time columns have.
+    parts: Vec<Option<Part>>,
     /// Which columns detection must not take.
     skipped: Vec<bool>,
     states: Vec<usize>,
@@ -127,6 +158,7 @@ impl<'a> Claims<'a> {
         Claims {
             titles,
             roles: vec![None; titles.len()],
+            parts: vec![None; titles.len()],
             skipped: vec![false; titles.len()],
             states: Vec::new(),
             inputs: Vec::new(),
@@ -153,14 +185,84 @@ impl<'a> Claims<'a> {
     }
 
     fn take_time(&mut self, options: &ReadOptions) {
-        let Some(i) = self.free().find(|&i| self.titles[i].is_time()) else {
+        if options.time.is_some() {
+            return;
+        }
+        let first = |holds: &dyn Fn(&Title) -> bool| self.free().find(|&i| holds(&self.titles[i]));
+        let is_clock = |title: &Title| title.spelling == Some(Spelling::Clock);
+        let found = first(&|title| title.is_time() && !is_clock(title))
+            .or_else(|| first(&|title| title.holds_dates() && title.is_plain()))
+            .or_else(|| first(&Title::is_time))
+            .or_else(|| self.of_part(Part::Month).and(self.of_part(Part::Year)));
+        let Some(i) = found else {
             return;
         };
-        match (&options.time, options.dt) {
-            (None, None) => self.give(i, Role::Time),
-            (None, Some(_)) => self.skipped[i] = true,
-            (Some(_), _) => {}
+        self.give(i, Role::Time);
+        if options.dt.is_some() {
+            self.take_parts_of_time();
+            for i in 0..self.roles.len() {
+                if self.roles[i] == Some(Role::Time) {
+                    (self.roles[i], self.parts[i], self.skipped[i]) = (None, None, true);
+                }
+            }
         }
+    }
+
+    /// Takes what belongs to a column of dates or of years as a part of the time.
+    fn take_parts_of_time(&mut self) {
+        let Some(time) = self.time() else {
+            return;
+        };
+        let is_year = |claims: &Claims| parts::named(&claims.titles[time]) == Some(Part::Year);
+        let is_clock = |i: &usize| self.titles[*i].spelling == Some(Spelling::Clock);
+        if self.titles[time].holds_dates() {
+            let clock = self.free().find(is_clock);
+            clock
+                .into_iter()
+                .for_each(|i| self.give_part(i, Part::Clock));
+        } else if is_year(self) && self.of_part(Part::Month).is_some() {
+            self.parts[time] = Some(Part::Year);
+            for part in parts::NAMED.iter().map(|(part, _)| *part) {
+                if let Some(i) = self.of_part(part) {
+                    self.give_part(i, part);
+                }
+            }
+        }
+    }
+
+    /// Dates and times of day are no numbers.
+    fn skip_dates(&mut self) {
+        let spelled: Vec<usize> = self.free().collect();
+        for i in spelled {
+            self.skipped[i] = self.titles[i].spelling.is_some();
+        }
+    }
+
+    fn refuse_ambiguous(&self) -> Result<(), Fault> {
+        let time = self.time().map(|i| (i, &self.titles[i].spelling));
+        match time {
+            Some((i, Some(Spelling::Ambiguous(found)))) => Err(Fault::DateOrder {
+                column: i + 1,
+                found: found.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The free column that is named like a part of a date.
+    fn of_part(&self, part: Part) -> Option<usize> {
+        self.free()
+            .find(|&i| parts::named(&self.titles[i]) == Some(part))
+    }
+
+    fn give_part(&mut self, i: usize, part: Part) {
+        self.give(i, Role::Time);
+        self.parts[i] = Some(part);
+    }
+
+    /// The column of times, the first where there are several.
+    fn time(&self) -> Option<usize> {
+        self.roles.iter().position(|&role| role == Some(Role::Time))
     }
 
     fn take_trajectory(&mut self, options: &ReadOptions) {
@@ -267,12 +369,17 @@ impl<'a> Claims<'a> {
         }
         let slot = |(i, role): (usize, &Option<Role>)| match role {
             None => Slot::Skip,
-            Some(Role::Time) => Slot::Time,
+            Some(Role::Time) => self.parts[i].map_or(Slot::Time, Slot::Part),
             Some(Role::Trajectory) => Slot::Trajectory,
             Some(Role::State) => Slot::State(places[i]),
             Some(Role::Input) => Slot::Input(places[i]),
         };
-        let time = self.roles.iter().position(|&role| role == Some(Role::Time));
+        let time = self.time();
+        let clock = match time {
+            Some(i) if self.parts[i].is_some() => Clock::Parts,
+            Some(i) if self.titles[i].holds_dates() => Clock::Dates,
+            _ => Clock::Numbers,
+        };
         Layout {
             slots: self.roles.iter().enumerate().map(slot).collect(),
             names: (0..self.titles.len())
@@ -281,6 +388,7 @@ impl<'a> Claims<'a> {
             channels: self.states.iter().map(channel).collect(),
             inputs: self.inputs.iter().map(channel).collect(),
             time: time.map(|i| self.titles[i].clone()),
+            clock,
         }
     }
 }

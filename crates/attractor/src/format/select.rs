@@ -4,16 +4,21 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use attractor_core::series::Series;
+use attractor_core::prepare::{regular, resample, without};
+use attractor_core::series::{Series, Step, Trajectory};
 
-use super::{Fault, ReadOptions};
-use attractor_core::prepare::resample;
+use super::date::{self, Order};
+use super::table::placeholder;
+use super::time::times_of;
+use super::{Fault, Pattern, ReadOptions, calendar};
 
 /// A place in a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Moment {
     /// By time, in the units of the recording.
     Time(f64),
+    /// By a date, in seconds from 1970, of a recording whose times were dates.
+    Date(f64),
     /// By the number of a row in its trajectory, from 1.
     Row(usize),
 }
@@ -27,10 +32,14 @@ impl FromStr for Moment {
     fn from_str(text: &str) -> Result<Moment, String> {
         let row = text.strip_prefix(ROW).map(str::parse);
         let time = text.parse().ok().filter(|time: &f64| !time.is_nan());
-        match (row, time) {
-            (Some(Ok(row @ 1..)), _) => Ok(Moment::Row(row)),
-            (None, Some(time)) => Ok(Moment::Time(time)),
-            _ => Err("expected a time, or a row from 1 as in row:1000".to_string()),
+        let date = date::parse(text, Order::Day);
+        match (row, time, date) {
+            (Some(Ok(row @ 1..)), ..) => Ok(Moment::Row(row)),
+            (None, Some(time), _) => Ok(Moment::Time(time)),
+            (None, None, Some(date)) => Ok(Moment::Date(date.seconds)),
+            _ => Err(
+                "expected a time, a date as 1950-01-31, or a row from 1 as in row:1000".to_string(),
+            ),
         }
     }
 }
@@ -39,6 +48,7 @@ impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Moment::Time(time) => write!(f, "{time}"),
+            Moment::Date(seconds) => f.write_str(&date::in_words(*seconds).replace(' ', "T")),
             Moment::Row(row) => write!(f, "{ROW}{row}"),
         }
     }
@@ -46,6 +56,20 @@ impl fmt::Display for Moment {
 
 /// The rows that the options ask for.
 pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fault> {
+    let series = if options.only_trajectories.is_empty() {
+        series
+    } else {
+        only(&series, &options.only_trajectories)?
+    };
+    let series = if options.missing.is_empty() {
+        series
+    } else {
+        without(&series, &options.missing)?
+    };
+    let series = match options.resample {
+        Some(dt) if series.step().dt != dt => interpolated(&series, dt)?,
+        _ => series,
+    };
     let cut = match (options.from, options.to) {
         (None, None) => series,
         (from, to) => cut(&series, from, to)?,
@@ -54,6 +78,46 @@ pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fa
         None => Ok(cut),
         Some(rate) => Ok(resample(&cut, rate)?),
     }
+}
+
+/// The trajectories whose names match a pattern; (1), (2), … stand for unnamed ones.
+fn only(series: &Series, patterns: &[Pattern]) -> Result<Series, Fault> {
+    let named = series.trajectories().iter().enumerate().map(|(i, t)| {
+        let name = if t.name.is_empty() {
+            placeholder(i)
+        } else {
+            t.name.clone()
+        };
+        (name, t)
+    });
+    let named: Vec<(String, &Trajectory)> = named.collect();
+    for pattern in patterns {
+        if !named.iter().any(|(name, _)| pattern.matches(name)) {
+            return Err(Fault::NoTrajectory {
+                pattern: pattern.to_string(),
+                known: named.into_iter().map(|(name, _)| name).collect(),
+            });
+        }
+    }
+    let is_asked = |name: &str| patterns.iter().any(|pattern| pattern.matches(name));
+    let kept = named.into_iter().filter(|(name, _)| is_asked(name));
+    Ok(series.with(kept.map(|(_, t)| t.clone()).collect())?)
+}
+
+/// Equal steps of another length, by straight lines.
+fn interpolated(series: &Series, dt: f64) -> Result<Series, Fault> {
+    let columns = [series.dim_obs(), series.dim_input()];
+    let made = series.trajectories().iter().enumerate().map(|(i, rows)| {
+        let times = times_of(series, i);
+        regular(&times, rows, columns, dt).ok_or_else(|| Fault::fine(dt, &times))
+    });
+    let trajectories = made.collect::<Result<Vec<_>, _>>()?;
+    let step = Step {
+        dt,
+        unit: series.step().unit.clone(),
+    };
+    let (channels, inputs) = (series.channels().to_vec(), series.inputs().to_vec());
+    Ok(Series::new(channels, inputs, step, trajectories)?)
 }
 
 /// The rows of every trajectory from one moment up to another.
@@ -87,6 +151,10 @@ fn rows(series: &Series, i: usize, from: Option<Moment>, to: Option<Moment>) -> 
     let place = |moment: Moment| match moment {
         Moment::Row(row) => (row - 1).min(len),
         Moment::Time(time) => first_at(series, i, time),
+        Moment::Date(seconds) => {
+            let unit = &series.step().unit;
+            first_at(series, i, calendar::in_unit(seconds, unit))
+        }
     };
     let start = from.map_or(0, place);
     start..to.map_or(len, place).max(start)
@@ -157,7 +225,14 @@ mod tests {
 
     #[test]
     fn moments_are_read_back_as_printed() {
-        for text in ["1.5", "row:3", "-2", "inf"] {
+        for text in [
+            "1.5",
+            "row:3",
+            "-2",
+            "inf",
+            "1950-01-31",
+            "1950-01-31T12:30:05.5",
+        ] {
             assert_eq!(text.parse::<Moment>().unwrap().to_string(), text);
         }
         for text in ["row:0", "row:x", "abc", "NaN", ""] {

@@ -4,11 +4,13 @@
 
 use std::collections::HashMap;
 
+use attractor_core::prepare::{regular, stands_for_missing};
 use attractor_core::series::{Gap, Series, Step, Trajectory};
 
-use super::roles::{Layout, Slot};
-use super::time::{Axis, Broken};
-use super::{At, Fault, ReadOptions};
+use super::calendar::{self, Counted};
+use super::roles::{Clock, Layout, Slot};
+use super::time::{self, Axis, Broken};
+use super::{At, Fault, ReadOptions, date, parts};
 
 /// Rows so far.
 pub(super) struct Table {
@@ -91,7 +93,7 @@ impl Table {
         &self.trajectories[trajectory].name
     }
 
-    /// A new row of a trajectory, at a line or row of the file; all is missing at first.
+    /// A new row of a trajectory, at a line or row of the file; all is missing at first, and the time is 0.
     pub(super) fn row(&mut self, trajectory: usize, place: u64) -> Row<'_> {
         let (n, k) = (self.layout.channels.len(), self.layout.inputs.len());
         let timed = self.layout.time.is_some();
@@ -109,24 +111,17 @@ impl Table {
         if self.trajectories.is_empty() {
             return Err(Fault::Empty);
         }
-        let title = self.layout.time.take();
-        let unit = title.as_ref().map(|title| title.channel.unit.clone());
-        let stated = options.dt.or(title.and_then(|title| title.dt));
         let times: Vec<Vec<f64>> = self.trajectories.iter_mut().map(Rows::take_times).collect();
-        let axis = match stated {
-            Some(dt) => Axis::with_step(&times, dt),
-            None => Axis::fit(&times),
-        };
-        let axis = axis.map_err(|broken| self.fault(broken, &times))?;
+        if let Some(dt) = options.resample.filter(|_| self.layout.time.is_some()) {
+            return self.resampled(times, dt, options);
+        }
+        let Timed { times, axis, unit } = self.timed(times, options)?;
+        let stated = self.stated(options);
         let step = Step {
             dt: axis.dt.or(stated).unwrap_or(Step::default().dt),
-            unit: unit.unwrap_or_default(),
+            unit,
         };
-        for (i, rows) in self.trajectories.iter_mut().enumerate() {
-            if rows.name == placeholder(i) {
-                rows.name.clear();
-            }
-        }
+        self.clear_placeholders();
         let parts = self.trajectories.into_iter().zip(&times).zip(axis.gaps);
         let trajectories = parts
             .map(|((rows, times), gaps)| rows.trajectory(times, gaps))
@@ -139,21 +134,151 @@ impl Table {
         )?)
     }
 
-    fn fault(&self, broken: Broken, times: &[Vec<f64>]) -> Fault {
+    /// The whole as a series of equal steps between the rows, whose times may be any.
+    fn resampled(
+        mut self,
+        times: Vec<Vec<f64>>,
+        dt: f64,
+        options: &ReadOptions,
+    ) -> Result<Series, Fault> {
+        let (times, unit) = match self.layout.clock {
+            Clock::Numbers => (times, self.unit()),
+            Clock::Dates => counted(&times),
+            Clock::Parts => counted(&self.moments(&times)?),
+        };
+        time::check_forward(&times).map_err(|broken| {
+            let told = |row: usize| times[broken.trajectory][row].to_string();
+            self.fault(broken, &times, &unit, &told)
+        })?;
+        self.clear_placeholders();
+        let columns = [self.layout.channels.len(), self.layout.inputs.len()];
+        let rows = self.trajectories.into_iter().zip(&times);
+        let made = rows.map(|(mut rows, times)| {
+            let values = rows.x.iter_mut().chain(&mut rows.s);
+            let missing = values.filter(|v| stands_for_missing(**v, &options.missing));
+            missing.for_each(|v| *v = f64::NAN);
+            let rows = rows.trajectory(times, Vec::new());
+            regular(times, &rows, columns, dt).ok_or_else(|| Fault::fine(dt, times))
+        });
+        let trajectories = made.collect::<Result<Vec<_>, _>>()?;
+        let step = Step { dt, unit };
+        Ok(Series::new(
+            self.layout.channels,
+            self.layout.inputs,
+            step,
+            trajectories,
+        )?)
+    }
+
+    /// Unnamed trajectories have no names.
+    fn clear_placeholders(&mut self) {
+        for (i, rows) in self.trajectories.iter_mut().enumerate() {
+            if rows.name == placeholder(i) {
+                rows.name.clear();
+            }
+        }
+    }
+
+    /// The step that the options or the title state.
+    fn stated(&self, options: &ReadOptions) -> Option<f64> {
+        options.dt.or_else(|| self.layout.time.as_ref()?.dt)
+    }
+
+    /// The unit that the title of the times has.
+    fn unit(&self) -> String {
+        let title = self.layout.time.as_ref();
+        title.map_or(String::new(), |title| title.channel.unit.clone())
+    }
+
+    /// The times as a grid, in the unit in which they are one.
+    fn timed(&self, times: Vec<Vec<f64>>, options: &ReadOptions) -> Result<Timed, Fault> {
+        let fit = |times: &[Vec<f64>]| match self.stated(options) {
+            Some(dt) => Axis::with_step(times, dt),
+            None => Axis::fit(times),
+        };
+        let of_moments = |moments: Vec<Vec<f64>>| {
+            let Counted { times, unit } = calendar::count(&moments);
+            let axis = fit(&times).map_err(|broken| {
+                let told = |row: usize| date::in_words(moments[broken.trajectory][row]);
+                self.fault(broken, &times, unit, &told)
+            })?;
+            let unit = unit.to_string();
+            Ok(Timed { times, axis, unit })
+        };
+        match self.layout.clock {
+            Clock::Dates => of_moments(times),
+            Clock::Parts => of_moments(self.moments(&times)?),
+            Clock::Numbers => {
+                let fitted = fit(&times);
+                let is_whole = |axis: &Axis| axis.gaps.iter().all(Vec::is_empty);
+                // From 195012 to 195101 it is one month, not a gap.
+                if !fitted.as_ref().is_ok_and(is_whole)
+                    && let Some(moments) = calendar::of_digits(&times)
+                {
+                    return of_moments(moments);
+                }
+                let unit = self.unit();
+                let axis = fitted.map_err(|broken| {
+                    let told = |row: usize| times[broken.trajectory][row].to_string();
+                    self.fault(broken, &times, &unit, &told)
+                })?;
+                Ok(Timed { times, axis, unit })
+            }
+        }
+    }
+
+    /// What year, month and the like come to, in seconds from 1970.
+    fn moments(&self, sums: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, Fault> {
+        let of_row = |trajectory: usize, row: usize, sum: f64| {
+            let at = || (self.place)(self.trajectories[trajectory].places.of(row));
+            parts::moment(sum).ok_or_else(|| Fault::NoDate { at: at() })
+        };
+        let of_trajectory = |(i, sums): (usize, &Vec<f64>)| {
+            let rows = sums.iter().enumerate();
+            rows.map(|(row, &sum)| of_row(i, row, sum)).collect()
+        };
+        sums.iter().enumerate().map(of_trajectory).collect()
+    }
+
+    /// What is wrong with the times, where `told` writes the time of a row.
+    fn fault(
+        &self,
+        broken: Broken,
+        times: &[Vec<f64>],
+        unit: &str,
+        told: &dyn Fn(usize) -> String,
+    ) -> Fault {
         let Broken {
             trajectory, row, ..
         } = broken;
         let at = (self.place)(self.trajectories[trajectory].places.of(row));
-        let (before, found) = (times[trajectory][row - 1], times[trajectory][row]);
         match broken.expected {
-            None => Fault::TimeBack { at, before, found },
+            None => Fault::TimeBack {
+                at,
+                before: told(row - 1),
+                found: told(row),
+            },
             Some(expected) => Fault::NonUniform {
                 at,
                 expected,
-                found: found - before,
+                found: times[trajectory][row] - times[trajectory][row - 1],
+                unit: unit.to_string(),
             },
         }
     }
+}
+
+/// Moments in the unit that suits them.
+fn counted(moments: &[Vec<f64>]) -> (Vec<Vec<f64>>, String) {
+    let Counted { times, unit } = calendar::count(moments);
+    (times, unit.to_string())
+}
+
+/// Times as a grid.
+struct Timed {
+    times: Vec<Vec<f64>>,
+    axis: Axis,
+    unit: String,
 }
 
 impl Rows {
@@ -163,7 +288,7 @@ impl Rows {
         self.s.resize(s + k, f64::NAN);
         if let Some(place) = timed {
             self.places.push(self.times.len(), place);
-            self.times.push(f64::NAN);
+            self.times.push(0.0);
         }
         Row {
             x: &mut self.x[x..],
@@ -195,12 +320,15 @@ impl Row<'_> {
         match slot {
             Slot::State(i) => self.x[i] = value,
             Slot::Input(i) => self.s[i] = value,
-            Slot::Time => {
-                if let Some(time) = self.time.as_deref_mut() {
-                    *time = value;
-                }
-            }
+            Slot::Time => self.add_time(value),
+            Slot::Part(part) => self.add_time(part.amount(value)),
             Slot::Skip | Slot::Trajectory => {}
+        }
+    }
+
+    fn add_time(&mut self, amount: f64) {
+        if let Some(time) = self.time.as_deref_mut() {
+            *time += amount;
         }
     }
 }

@@ -24,6 +24,7 @@ use attractor_core::series::Series;
 use csv::ByteRecord;
 use flate2::read::MultiGzDecoder;
 
+use super::date::{self, Spelling};
 use super::roles::{Layout, Slot};
 use super::table::Table;
 use super::unpack::{self, Room};
@@ -65,8 +66,9 @@ pub(super) fn read(
         return Err(Fault::Utf16);
     }
     let dialect = Dialect::detect(&sample, options, preference)?;
+    let spellings = dialect.spellings(&sample);
     let records = Records::new(&dialect, sample, source);
-    read_records(records, &dialect, options, room)
+    read_records(records, &dialect, &spellings, options, room)
 }
 
 /// The text of a file, and the room for what it stands for.
@@ -122,6 +124,7 @@ fn io_fault(error: io::Error) -> Fault {
 fn read_records(
     mut records: Records,
     dialect: &Dialect,
+    spellings: &[Option<Spelling>],
     options: &ReadOptions,
     mut room: Room,
 ) -> Result<Series, Fault> {
@@ -129,9 +132,9 @@ fn read_records(
     let line = records.read(&mut record)?.ok_or(Fault::Empty)?;
     room.take_columns(record.len() as u64)?;
     let has_header = has_header(&record, dialect, options)?;
-    let titles = titles(&record, has_header);
+    let titles = titles(&record, has_header, spellings);
     let mut table = Table::of_lines(Layout::new(&titles, options)?);
-    let mut reader = RowReader::new(&table, dialect.decimal);
+    let mut reader = RowReader::new(&table, dialect.decimal, titles);
     if has_header == Header::Absent {
         reader.read(&record, line, &mut table)?;
     }
@@ -142,7 +145,7 @@ fn read_records(
     table.finish(options)
 }
 
-/// The first row has titles when one of its cells is neither a number nor missing; the column that is known to hold
+/// The first row has titles when one of its cells is neither a number nor a date nor missing; the column that is known to hold
 /// names of trajectories does not count. If all are numbers by some notation, it may be either.
 fn has_header(
     first: &ByteRecord,
@@ -154,7 +157,10 @@ fn has_header(
     }
     let names = |i: usize| options.trajectory == Some(super::Column::Index(i + 1));
     let cells = || (first.iter().enumerate()).filter(|(i, _)| !names(*i));
-    let is_text = |(_, cell): &(usize, &[u8])| number::parse(cell, dialect.decimal).is_none();
+    let is_text = |(_, cell): &(usize, &[u8])| {
+        let is_date = || str::from_utf8(cell).is_ok_and(date::is_any);
+        number::parse(cell, dialect.decimal).is_none() && !is_date()
+    };
     match cells().find(is_text) {
         None => Ok(Header::Absent),
         Some((i, cell)) if cells().all(|(_, cell)| number::is_any(cell)) => {
@@ -167,7 +173,7 @@ fn has_header(
     }
 }
 
-fn titles(first: &ByteRecord, header: Header) -> Vec<Title> {
+fn titles(first: &ByteRecord, header: Header, spellings: &[Option<Spelling>]) -> Vec<Title> {
     let title = |cell: &[u8]| match header {
         Header::Present => Title::parse(&decode(cell)),
         Header::Absent => Title::named(String::new()),
@@ -180,6 +186,12 @@ fn titles(first: &ByteRecord, header: Header) -> Vec<Title> {
             .iter_mut()
             .zip(names)
             .for_each(|(title, name)| *title = name);
+    }
+    for (title, spelling) in titles.iter_mut().zip(spellings) {
+        title.spelling.clone_from(spelling);
+        if *spelling == Some(Spelling::Clock) {
+            title.channel.unit = "s".to_string();
+        }
     }
     titles
 }
@@ -196,15 +208,20 @@ fn decode(cell: &[u8]) -> String {
 struct RowReader {
     decimal: Decimal,
     slots: Vec<Slot>,
+    titles: Vec<Title>,
+    /// The zone of the first time that has one, in seconds ahead of universal time.
+    zone: Option<f64>,
     names: Option<usize>,
     /// The trajectory of the row before.
     trajectory: Option<usize>,
 }
 
 impl RowReader {
-    fn new(table: &Table, decimal: Decimal) -> RowReader {
+    fn new(table: &Table, decimal: Decimal, titles: Vec<Title>) -> RowReader {
         RowReader {
             decimal,
+            titles,
+            zone: None,
             slots: table.layout.slots.clone(),
             names: table.layout.trajectory(),
             trajectory: None,
@@ -221,17 +238,67 @@ impl RowReader {
         }
         let trajectory = self.trajectory_of(record, table);
         let mut row = table.row(trajectory, line);
-        for (i, (cell, &slot)) in record.iter().zip(&self.slots).enumerate() {
+        for (i, cell) in record.iter().enumerate() {
+            let slot = self.slots[i];
             if matches!(slot, Slot::Skip | Slot::Trajectory) {
                 continue;
             }
-            match number::parse(cell, self.decimal) {
+            match self.value(cell, i, slot) {
                 Some(value) if value.is_finite() => row.put(slot, value),
-                Some(value) if value.is_nan() && slot != Slot::Time => {}
-                other => return Err(cell_fault(other, cell, i, line, table)),
+                Some(value) if value.is_nan() && slot.is_value() => {}
+                other => return Err(self.cell_fault(other, cell, i, line, table)),
             }
         }
         Ok(())
+    }
+
+    /// The number that a cell stands for; NaN if it is missing.
+    fn value(&mut self, cell: &[u8], i: usize, slot: Slot) -> Option<f64> {
+        let text = || str::from_utf8(cell).ok().map(str::trim);
+        match (&self.titles[i].spelling, slot) {
+            (Some(_), Slot::Time | Slot::Part(_)) if cell.trim_ascii().is_empty() => Some(f64::NAN),
+            (Some(Spelling::Dates(order)), Slot::Time) => {
+                let date = date::parse(text()?, *order)?;
+                let zone = date.zone.unwrap_or(0.0);
+                Some(date.seconds - zone + *self.zone.get_or_insert(zone))
+            }
+            (Some(Spelling::Clock), Slot::Time | Slot::Part(_)) => date::parse_clock(text()?),
+            _ => number::parse(cell, self.decimal),
+        }
+    }
+
+    /// What is wrong with a cell that was read as `value`.
+    fn cell_fault(
+        &self,
+        value: Option<f64>,
+        cell: &[u8],
+        i: usize,
+        line: u64,
+        table: &Table,
+    ) -> Fault {
+        let (at, column, name) = (At::Line(line), i + 1, table.layout.names[i].clone());
+        let found = shorten(&decode(cell.trim_ascii()));
+        match value {
+            None if self.titles[i].spelling.is_some() => Fault::NotDate {
+                at,
+                column,
+                name,
+                found,
+            },
+            None => Fault::NotNumber {
+                at,
+                column,
+                name,
+                found,
+            },
+            Some(value) if value.is_nan() => Fault::NoTime { at },
+            Some(_) => Fault::Infinite {
+                at,
+                column,
+                name,
+                found,
+            },
+        }
     }
 
     fn trajectory_of(&mut self, record: &ByteRecord, table: &mut Table) -> usize {
@@ -251,27 +318,6 @@ fn name_in(cell: &[u8]) -> &[u8] {
     match std::str::from_utf8(name) {
         Ok(text) if text.starts_with('\'') => unguarded(text).as_bytes(),
         _ => name,
-    }
-}
-
-/// What is wrong with a cell that was read as `value`.
-fn cell_fault(value: Option<f64>, cell: &[u8], i: usize, line: u64, table: &Table) -> Fault {
-    let (at, column, name) = (At::Line(line), i + 1, table.layout.names[i].clone());
-    let found = shorten(&decode(cell.trim_ascii()));
-    match value {
-        None => Fault::NotNumber {
-            at,
-            column,
-            name,
-            found,
-        },
-        Some(value) if value.is_nan() => Fault::NoTime { at },
-        Some(_) => Fault::Infinite {
-            at,
-            column,
-            name,
-            found,
-        },
     }
 }
 
@@ -300,7 +346,7 @@ mod tests {
         room.take(unpack::limit(0) - bytes).unwrap();
         let dialect = Dialect::detect(text.as_bytes(), &options, Preference::None).unwrap();
         let records = Records::new(&dialect, text.as_bytes().to_vec(), Box::new(io::empty()));
-        read_records(records, &dialect, &options, room)
+        read_records(records, &dialect, &[], &options, room)
     }
 
     #[test]

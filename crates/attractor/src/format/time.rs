@@ -161,7 +161,8 @@ pub(super) fn times_of(series: &Series, trajectory: usize) -> Vec<f64> {
         .collect()
 }
 
-fn check_forward(times: &[Vec<f64>]) -> Result<(), Broken> {
+/// Refuses times that do not ascend.
+pub(super) fn check_forward(times: &[Vec<f64>]) -> Result<(), Broken> {
     for (trajectory, t) in times.iter().enumerate() {
         let back = t.windows(2).position(|pair| pair[0] >= pair[1]);
         if let Some(before) = back {

@@ -70,6 +70,15 @@ impl fmt::Display for Step {
             Step::Filter(Band::Below(high)) => write!(f, "low-pass {high}"),
             Step::Filter(Band::Above(low)) => write!(f, "high-pass {low}"),
             Step::Filter(Band::Without(found)) => write!(f, "notch {found}"),
+            Step::Missing(values) => {
+                let values: Vec<String> = values.iter().map(f64::to_string).collect();
+                write!(f, "missing {}", values.join(","))
+            }
+            Step::Interpolate(None) => write!(f, "interpolate"),
+            Step::Interpolate(Some(longest)) => write!(f, "interpolate {longest}"),
+            Step::Every(n) => write!(f, "every {n}"),
+            Step::Noise { share, seed: 0 } => write!(f, "noise {share}"),
+            Step::Noise { share, seed } => write!(f, "noise {share}:{seed}"),
             Step::Cut { from, to } => write!(f, "cut {}:{}", moment(from), moment(to)),
         }
     }
@@ -98,6 +107,11 @@ fn parse(word: &str, what: &str) -> Result<Step, String> {
         "low-pass" => Ok(Step::Filter(Band::Below(frequency(what)?))),
         "high-pass" => Ok(Step::Filter(Band::Above(frequency(what)?))),
         "notch" => Ok(Step::Filter(Band::Without(frequency(what)?))),
+        "missing" => missing(what),
+        "interpolate" if what.is_empty() => Ok(Step::Interpolate(None)),
+        "interpolate" => Ok(Step::Interpolate(Some(rows(what)?))),
+        "every" => Ok(Step::Every(rows(what)?)),
+        "noise" => noise(what),
         "cut" => cut(what),
         _ => Err("no step has this name".to_string()),
     }
@@ -144,6 +158,31 @@ fn scaling(what: &str) -> Result<Step, String> {
         .into_iter()
         .unzip();
     Ok(Step::Scale(Scaling { mean, sd }))
+}
+
+fn missing(what: &str) -> Result<Step, String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|v: &f64| v.is_finite());
+    let values: Option<Vec<f64>> = what.split(',').map(number).collect();
+    let values = values.ok_or("expected numbers with commas between")?;
+    Ok(Step::Missing(values))
+}
+
+fn rows(text: &str) -> Result<usize, String> {
+    let rows = text
+        .parse()
+        .ok()
+        .filter(|&n: &usize| n >= 1 && n as f64 <= LONGEST);
+    rows.ok_or_else(|| format!("expected a number of rows from 1 to {LONGEST}"))
+}
+
+fn noise(what: &str) -> Result<Step, String> {
+    let (share, seed) = what.split_once(':').unwrap_or((what, "0"));
+    let share = share.parse().ok();
+    let share = share.filter(|s: &f64| *s >= 0.0 && s.is_finite());
+    let noise = share.zip(seed.parse().ok());
+    let (share, seed) =
+        noise.ok_or("expected a share of the spread, as in 0.05, or with a seed, as in 0.05:7")?;
+    Ok(Step::Noise { share, seed })
 }
 
 fn frequency(text: &str) -> Result<f64, String> {
@@ -194,6 +233,12 @@ mod tests {
             "low-pass 40",
             "high-pass 0.1",
             "notch 50",
+            "missing -99.99,-999",
+            "interpolate",
+            "interpolate 5",
+            "every 4",
+            "noise 0.05",
+            "noise 0.05:7",
             "cut 1.5:2",
             "cut row:1:row:9641",
             "cut :row:7",
@@ -222,6 +267,14 @@ mod tests {
             "band-pass 1",
             "band-pass a:b",
             "notch -50",
+            "missing",
+            "missing x",
+            "interpolate 0",
+            "interpolate x",
+            "every",
+            "every 0",
+            "noise -1",
+            "noise 0.1:x",
             "cut",
             "cut :",
             "cut row:0:",

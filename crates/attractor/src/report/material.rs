@@ -17,6 +17,7 @@ use crate::experiment::{MODEL, settings_of};
 use crate::inspection::InspectionDocument;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
+use crate::seen::OTHER_SCALE;
 use crate::{Error, shell};
 
 pub(super) use data::Truth;
@@ -83,6 +84,10 @@ impl Material {
                 notes.push(format!("there is no {name}: {why}"));
             }
         }
+        let told = judged["notes"].as_array().into_iter().flatten();
+        let told = told.filter_map(|note| note.as_str());
+        let scale = told.filter(|note| note.starts_with(OTHER_SCALE));
+        notes.extend(scale.map(String::from));
         notes.extend(signals.note(&self.reconstruction));
         notes
     }

@@ -2,15 +2,17 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use attractor_core::inspect::{Clock, clocks};
+use attractor_core::inspect::{Clock, clocks, hides_states, missing_flag, sentinels};
 use attractor_core::measure::evaluate::{Reference, Which};
 use attractor_core::series::{Scaling, Series};
+use attractor_core::text::{count, enumerate};
 
-use crate::Error;
 use crate::experiment::{DataSource, ExperimentError, Preparation};
 use crate::fingerprint::Fingerprint;
+use crate::format::Column;
 use crate::model_file::Card;
 use crate::pipeline::{Pipeline, Step};
+use crate::{Error, shell};
 
 /// A recording, where it is from, and what was done to it.
 pub struct Recording {
@@ -58,8 +60,9 @@ impl Recording {
     /// Refuses a channel that looks like a column of times, unless the user has said which columns are what.
     pub fn refuse_clock(&self) -> Result<(), ExperimentError> {
         let options = &self.source.options;
-        let is_chosen =
-            options.time.is_some() || !options.state.is_empty() || !options.channels.is_empty();
+        let is_chosen = options.time.as_ref().is_some_and(Column::is_none)
+            || !options.state.is_empty()
+            || !options.channels.is_empty();
         let Some((c, why)) = clocks(&self.series).into_iter().next() else {
             return Ok(());
         };
@@ -69,6 +72,7 @@ impl Recording {
         let names = self.series.channels().iter().map(|channel| &channel.name);
         let error = ExperimentError::Clock {
             channel: self.series.channels()[c].name.clone(),
+            has_time: options.time.is_some(),
             why: match why {
                 Clock::Steps => "rises in nearly equal steps, as times do",
                 Clock::Name => "is named like a column of times",
@@ -83,7 +87,7 @@ impl Recording {
     }
 
     /// What a user should know who keeps rows of it from training: some steps of its preparation have seen them.
-    pub fn remark(&self, preparation: Preparation) -> Option<String> {
+    pub fn remark(&self, preparation: &Preparation) -> Option<String> {
         let of_all_rows = |step: &&Step| matches!(step, Step::Standardize(_) | Step::Detrend);
         let step = self.source.prepare.steps.iter().find(of_all_rows)?;
         let keeps_rows = preparation.held_out > 0.0 || preparation.select > 0.0;
@@ -93,6 +97,38 @@ impl Recording {
                  `--standardize on` scales by the training rows alone"
             )
         })
+    }
+
+    /// Which whole trajectories are kept for scoring, and the flag that reads them alone.
+    pub fn held_out(&self, preparation: &Preparation) -> Option<String> {
+        let names = preparation.held_out_names(&self.series).ok()?;
+        (!names.is_empty()).then(|| {
+            format!(
+                "kept for scoring: {}; `{}` reads what is kept alone",
+                enumerate(&names),
+                shell::flag("only-trajectories", &names.join(","))
+            )
+        })
+    }
+
+    /// What a user should know before a model is fitted to it: numbers that seem to stand for missing values, and states that are
+    /// missing.
+    pub fn warnings(&self) -> Vec<String> {
+        let found = sentinels(&self.series);
+        let stand_in = found.first().map(|&(c, value, times)| {
+            let (name, times) = (&self.series.channels()[c].name, count(times, "time"));
+            let flag = missing_flag(found.iter().map(|(_, value, _)| *value));
+            format!(
+                "{value} occurs {times} in `{name}`, far from all other values; `{flag}` reads it as missing"
+            )
+        });
+        let hidden = hides_states(&self.series).map(|_| {
+            let (name, file) = (&self.series.channels()[0].name, self.source.as_typed());
+            format!(
+                "`{name}` is one channel of a system with more states; `attractor embed {file} states.csv` makes states of it, to train on"
+            )
+        });
+        stand_in.into_iter().chain(hidden).collect()
     }
 
     /// What a model file says of it, with its scaling.

@@ -6,6 +6,7 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+mod dates;
 mod laws;
 mod mistakes;
 mod text;

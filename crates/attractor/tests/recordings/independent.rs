@@ -226,6 +226,58 @@ print(*map(repr, x.ravel().tolist()))
     assert_eq!(x_of(&short), [0.0, 1.0, 2.0, 3.0, 4.0]);
 }
 
+#[cfg(feature = "hdf5")]
+#[test]
+fn variables_of_netcdf4_over_months() {
+    let read = |options: &ReadOptions| format::read(&data("netcdf4.nc"), options);
+    let series = read(&ReadOptions::default()).unwrap();
+    assert_eq!(
+        series.channels(),
+        [channel("nino", "K"), channel("packed", "hPa")]
+    );
+    let step = series.step();
+    assert_eq!((step.dt, step.unit.as_str()), (1.0, "month"));
+    let t = &series.trajectories()[0];
+    // January 1950 is 240 months before 1970, and the 21st month is not there.
+    assert_eq!(
+        (t.start, t.gaps.len(), t.gaps[0].row, t.gaps[0].time),
+        (-240.0, 1, 20, -219.0)
+    );
+    for (i, row) in series.rows().enumerate() {
+        let n = i as f64;
+        // Single precision.
+        assert!(if i == 7 {
+            row[0].is_nan()
+        } else {
+            (row[0] - (0.3 * n).sin()).abs() < 1e-7
+        });
+        assert!(if i == 3 {
+            row[1].is_nan()
+        } else {
+            row[1] == 0.5 * n + 10.0
+        });
+    }
+    let field = ReadOptions {
+        array: Some("sst".into()),
+        ..ReadOptions::default()
+    };
+    let field = read(&field).unwrap();
+    assert_eq!(names(&field), ["sst[1]", "sst[2]"]);
+    assert_eq!(x_of(&field)[2..4], [1.0, -1.0]);
+    let (message, hint) = said(read(&ReadOptions {
+        array: Some("lat".into()),
+        ..ReadOptions::default()
+    }));
+    assert!(
+        message.starts_with("array `lat` is a variable without the coordinate of time"),
+        "{message}"
+    );
+    assert!(hint.contains("nino [39]"), "{hint}");
+    let (message, hint) = said(read_as("a.nc", b"CDF\x01", &ReadOptions::default()));
+    assert_eq!(message, "files of classic netCDF (version 3) are not read");
+    assert!(hint.contains("NETCDF4"), "{hint}");
+}
+
 #[test]
 fn recordings_that_edfio_writes() {
     let folder = TempDir::new().unwrap();

@@ -8,18 +8,22 @@ use std::sync::Arc;
 
 use attractor::Error;
 use attractor::anatomy::{self, Anatomy, AnatomyDocument, CYCLES, SECONDS, default_steps, dissect};
+use attractor::embed::EmbedError;
+use attractor::embedding::{self, EmbeddingError};
 use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
 use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
 use attractor::format::{self, Moment, ReadOptions};
 use attractor::inspect::{self, Options};
 use attractor::measure::{self, SETTINGS};
 use attractor::model_file::Reconstruction;
+use attractor::pipeline::Pipeline;
 use attractor::report::{self, write_report};
 use attractor::run::{Ending, Folder, Recording, Run, Task};
 use attractor::series::Series;
 use attractor::settings::Settings;
 use attractor::shell;
 use attractor::system::simulate::{self, Simulation};
+use attractor::text::count;
 use clap::Args;
 use serde::Serialize;
 
@@ -34,8 +38,8 @@ use crate::{json, scores};
 ///
 /// Simulates a noisy Lorenz system, says what the data hold, trains a clipped shallow PLRNN with adaptive forcing, judges
 /// it beside floor and chance by an orbit that it has not seen, takes it apart, and writes a page that runs the model. With
-/// --data it does the same with your own recording; of a whole recording of one trajectory the last fifth is kept for
-/// judging. Every step is shown with the command that does it alone.
+/// --data it does the same with your own recording: of one trajectory the last fifth is kept for judging, numbers that stand for
+/// missing values are read as such, and of a single channel that hides states it makes delay vectors. Every step is shown with the command that does it alone.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Folder for all that is made, new or empty
@@ -44,6 +48,9 @@ pub(crate) struct Demo {
     /// Your own recording in place of a simulated one
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// Whole trajectories of your recording to judge by: how many at the end, or their names with commas between
+    #[arg(long, value_name = "K|NAMES", requires = "data")]
+    held_out_trajectories: Option<String>,
     /// Seed of the data and of the training
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>)]
     seed: u64,
@@ -77,6 +84,9 @@ const TRAINING: [(&str, &str); 7] = [
     ("best-by", "auto"),
     ("best-every", "50"),
 ];
+
+/// The name of the file of delay vectors in the folder.
+const STATES: &str = "states.csv";
 
 /// The page's name in the folder.
 const PAGE: &str = "report.html";
@@ -113,9 +123,8 @@ impl Demo {
         };
         let commands = Commands::new(&sources, &self.out);
         let recording = Arc::new(Recording::read(sources.train.clone())?);
-        recording.refuse_clock()?;
         steps.next("what the data hold", &[&commands.inspect])?;
-        self.inspect(&recording.series, out)?;
+        self.inspect(&recording, out)?;
         steps.next("training", &[&commands.train])?;
         let run = self.out.join("run");
         if let Some(code) = train(&sources, recording, &run, &commands)? {
@@ -189,29 +198,154 @@ impl Demo {
         })
     }
 
-    /// The user's recording in two parts; one of several trajectories, or of which a part was chosen, is not split.
+    /// The user's recording in two parts; one of several trajectories, or of which a part was chosen, is not split. Of a single channel
+    /// that hides states, it is its delay vectors.
     fn split(&self, path: &Path, steps: &mut Steps) -> Result<Sources, Error> {
-        let options = self.reading.options();
-        let series = self.reading.read(path)?;
-        let rows = series.total_len();
+        let path = std::path::absolute(path).unwrap_or(path.to_path_buf());
+        let (options, series) = self.read_own(&path)?;
+        let whole = part(&path, &options, None, None);
+        Recording::new(series.clone(), whole.clone(), Pipeline::default()).refuse_clock()?;
         let is_whole = options.from.is_none() && options.to.is_none() && options.rate.is_none();
-        let at = (is_whole && series.trajectories().len() == 1).then_some(rows * 4 / 5);
+        let is_split =
+            is_whole && series.trajectories().len() == 1 && self.held_out_trajectories.is_none();
+        let rows = series.total_len();
+        let at = is_split.then_some(rows * 4 / 5);
         let what = match at {
             Some(at) => format!(
-                "{rows} rows, of which the last {} are for judging",
+                "{}, of which the last {} are for judging",
+                count(rows, "row"),
                 rows - at
             ),
-            None => format!("{rows} rows, all of them for training and for judging"),
+            None if self.held_out_trajectories.is_some() => format!(
+                "{} of {}, some of which are for judging",
+                count(rows, "row"),
+                count(series.trajectories().len(), "trajectory")
+            ),
+            None => format!(
+                "{}, all of them for training and for judging",
+                count(rows, "row")
+            ),
         };
-        let path = std::path::absolute(path).unwrap_or(path.to_path_buf());
-        let whole = part(&path, &options, None, None).as_typed();
-        steps.next(&what, &[&format!("attractor inspect {whole}")])?;
-        let window = 200.min((at.unwrap_or(rows) / 10).max(1)).to_string();
+        steps.next(&what, &[&format!("attractor inspect {}", whole.as_typed())])?;
+        let Some((states, reach)) = self.embed(&whole, &series, steps)? else {
+            return self.parts(&whole, &series, at.map(|at| [at, at]));
+        };
+        let series = format::read(&states.path, &states.options)?;
+        let at = is_split.then_some(series.total_len() * 4 / 5);
+        // So that no value is in both.
+        self.parts(&states, &series, at.map(|at| [at, at + reach]))
+    }
+
+    /// The user's recording, without numbers that stand for missing values.
+    fn read_own(&self, path: &Path) -> Result<(ReadOptions, Series), Error> {
+        let mut options = self.reading.options();
+        let series = self.reading.read(path)?;
+        let found = inspect::sentinels(&series);
+        let Some(&(c, value, times)) = found.first() else {
+            return Ok((options, series));
+        };
+        for &(_, value, _) in &found {
+            if !options.missing.contains(&value) {
+                options.missing.push(value);
+            }
+        }
+        writeln!(
+            notes(),
+            "note: {value} occurs {} in `{}`, far from all other values, and is read as missing",
+            count(times, "time"),
+            series.channels()[c].name
+        )?;
+        let series = format::read(path, &options)?;
+        Ok((options, series))
+    }
+
+    /// Delay vectors of a single channel that hides states, in a file of their own, with their longest delay.
+    fn embed(
+        &self,
+        source: &DataSource,
+        series: &Series,
+        steps: &mut Steps,
+    ) -> Result<Option<(DataSource, usize)>, Error> {
+        if inspect::hides_states(series).is_none() {
+            return Ok(None);
+        }
+        let path = self.out.join(STATES);
+        let what =
+            "one channel of a system with more states: states from its values at several delays";
+        let command = format!(
+            "attractor embed {} {}",
+            source.as_typed(),
+            shell::path(&path)
+        );
+        steps.next(what, &[&command])?;
+        let request = embedding::Request {
+            threads: threads(0),
+            ..embedding::Request::default()
+        };
+        let embedded = match embedding::embed(series, &request, &mut Shown::new()) {
+            Err(EmbeddingError::Values(EmbedError::Stopped(stopped))) => return Err(stopped.into()),
+            Err(error) => {
+                writeln!(
+                    notes(),
+                    "note: there is no embedding, the channel is taken as it is: {error}"
+                )?;
+                return Ok(None);
+            }
+            Ok(embedded) => embedded,
+        };
+        let delays = embedded.coordinates.iter().map(|c| c.delay);
+        let reach = delays.max().unwrap_or(0);
+        if embedded.coordinates.len() < 2 {
+            writeln!(
+                notes(),
+                "note: no delay adds to it, the channel is taken as it is"
+            )?;
+            return Ok(None);
+        }
+        make_folder(&self.out)?;
+        format::write(&path, &embedded.series)?;
+        let names: Vec<&str> = embedded
+            .series
+            .channels()
+            .iter()
+            .map(|c| c.name.as_str())
+            .collect();
+        writeln!(notes(), "the states are {}", names.join(", "))?;
+        Ok(Some((
+            part(&path, &ReadOptions::default(), None, None),
+            reach,
+        )))
+    }
+
+    /// What is trained on, up to a row, and what is judged by, from a row on.
+    fn parts(
+        &self,
+        source: &DataSource,
+        series: &Series,
+        at: Option<[usize; 2]>,
+    ) -> Result<Sources, Error> {
+        let (path, options) = (&source.path, &source.options);
+        let rows = at.map_or(series.total_len(), |[end, _]| end);
+        let trajectories = 0..series.trajectories().len();
+        let segments = trajectories.flat_map(|i| series.segments(i));
+        let longest = segments.map(|rows| rows.len()).max().unwrap_or(0);
+        let window = 200.min(rows / 10).min(longest / 2).max(1).to_string();
+        let held_out = self.held_out_trajectories.as_deref();
+        let held_out = held_out.map(|names| ("held-out-trajectories", names));
+        let own: Vec<(&str, &str)> = [("window", &*window)].into_iter().chain(held_out).collect();
+        let settings = self.settings(&own);
+        let mut test = part(path, options, at.map(|[_, start]| start), None);
+        let preparation = experiment(&settings)?.preparation();
+        let names = preparation.held_out_names(series);
+        for name in names.map_err(ExperimentError::Split)? {
+            let Ok(pattern) = name.parse();
+            test.options.only_trajectories.push(pattern);
+        }
         Ok(Sources {
-            train: part(&path, &options, None, at),
-            test: part(&path, &options, at, None),
+            train: part(path, options, None, at.map(|[end, _]| end)),
+            test,
             system: None,
-            settings: self.settings(&[("window", &window)]),
+            settings,
         })
     }
 
@@ -228,12 +362,12 @@ impl Demo {
         all
     }
 
-    fn inspect(&self, series: &Series, out: &mut dyn Write) -> Result<(), Error> {
-        let inspection = inspect::inspect(series, Options::default());
+    fn inspect(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), Error> {
+        let inspection = inspect::inspect(&recording.series, Options::default());
         if self.json {
             Ok(())
         } else {
-            inspect_verb::write_short(&inspection, out)
+            inspect_verb::write_short(&inspection, &recording.source.as_typed(), out)
         }
     }
 

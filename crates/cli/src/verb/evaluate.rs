@@ -95,12 +95,12 @@ impl Evaluate {
         let cache = Cache::of_user(folder);
         let follow = &mut Shown::new();
         let evaluation = evaluate(&model, &data, &origin, &request, &cache, follow)?;
+        scores::write_notes(&evaluation)?;
         if self.json {
             json::write(&evaluation.document(), out)?;
         } else {
             scores::write_table(&evaluation, out)?;
         }
-        scores::write_notes(&evaluation)?;
         let word = evaluation.verdict().word;
         let is_worse = |least: Least| word < least.word();
         Ok(if self.fail_unless.is_some_and(is_worse) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
+use attractor::evaluation::Origin;
 use attractor::format;
 use attractor::generate::{Generated, GeneratedFrom, generate};
 use attractor::run::Folder;
@@ -57,8 +58,14 @@ impl Generate {
             let first = generate(&model, data.as_ref(), 1)?;
             format::losses(path, &first.series)?;
         }
-        let Generated { series, start } = generate(&model, data.as_ref(), self.steps)?;
         let mut notes = notes();
+        if let Some(data) = &data {
+            let origin = Origin::of(&model, &self.model);
+            if let Some(scale) = data.other_scale(origin.trained_on.as_ref()) {
+                writeln!(notes, "note: {scale}")?;
+            }
+        }
+        let Generated { series, start } = generate(&model, data.as_ref(), self.steps)?;
         if start == GeneratedFrom::Zero {
             writeln!(
                 notes,

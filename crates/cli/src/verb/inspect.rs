@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use attractor::Error;
+use attractor::experiment::DataSource;
 use attractor::inspect::{Inspection, Options, Severity, inspect_followed};
 use attractor::inspection::InspectionDocument;
 use clap::{Args, ValueEnum};
@@ -89,16 +90,25 @@ impl Inspect {
             Listed::All => text::full_table(inspection, out)?,
         }
         writeln!(out)?;
-        text::findings(inspection, out)?;
+        let source = DataSource {
+            path: self.file.clone(),
+            options: self.reading.options(),
+            ..DataSource::default()
+        };
+        text::findings(inspection, &source.as_typed(), out)?;
         Ok(())
     }
 }
 
-/// The channels, and what looks wrong.
-pub(super) fn write_short(inspection: &Inspection, out: &mut dyn Write) -> Result<(), Error> {
+/// The channels, and what looks wrong; `file` is what a command names the recording.
+pub(super) fn write_short(
+    inspection: &Inspection,
+    file: &str,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     text::short_table(inspection, out)?;
     writeln!(out)?;
-    text::findings(inspection, out)?;
+    text::findings(inspection, file, out)?;
     Ok(out.flush()?)
 }
 

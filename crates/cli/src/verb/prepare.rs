@@ -72,7 +72,7 @@ impl Steps {
 }
 
 /// A step's word, what it takes, and what it does.
-const WORDS: [(&str, &str, &str); 9] = [
+const WORDS: [(&str, &str, &str); 12] = [
     (
         "smooth",
         "HOW",
@@ -98,6 +98,17 @@ const WORDS: [(&str, &str, &str); 9] = [
     ("high-pass", "F", "Keep frequencies above"),
     ("notch", "F", "Take one frequency out"),
     (
+        "interpolate",
+        "LONGEST",
+        "Put missing values on straight lines between their neighbours: all, or runs of at most LONGEST, and as many missing rows",
+    ),
+    ("every", "N", "Keep every N-th row"),
+    (
+        "noise",
+        "S",
+        "Add noise of S standard deviations of each channel; `S:SEED` draws other numbers",
+    ),
+    (
         "cut",
         "FROM:TO",
         "Keep rows from one time up to another, or rows as in `row:1:row:1000`",
@@ -115,6 +126,10 @@ impl Args for Steps {
                     .value_name(value)
                     .num_args(0..=1)
                     .require_equals(true)
+                    .default_missing_value(""),
+                "interpolate" => flag
+                    .value_name(value)
+                    .num_args(0..=1)
                     .default_missing_value(""),
                 _ => flag.value_name(value).allow_hyphen_values(true),
             }

@@ -13,6 +13,7 @@ use attractor::experiment::threads;
 use attractor::shell;
 use attractor::study::{Scored, Study};
 use attractor::sweep::{Ended, Sweep as Runs};
+use attractor::text::count;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -138,7 +139,11 @@ fn summarize(ended: &Ended, folder: &Path, notes: &mut dyn Write) -> io::Result<
     let done = ended.scored.len();
     let total = done + ended.failed.len() + ended.left;
     let diverged = ended.scored.iter().filter(|run| run.diverged()).count();
-    let counts = format!("{done} of {total} runs are done, {diverged} of them diverged");
+    let counts = format!(
+        "{done} of {} {} done, {diverged} of them diverged",
+        count(total, "run"),
+        if total == 1 { "is" } else { "are" }
+    );
     match (ended.failed.len(), ended.left) {
         (0, 0) => writeln!(notes, "{counts}; `attractor table {folder}` shows them"),
         (0, _) => writeln!(notes, "stopped: {counts}; the same command continues"),

@@ -15,7 +15,7 @@ use attractor::experiment::{
 };
 use attractor::run::{Ending, Folder, Recording, Run, Summary, Task, Trained};
 use attractor::shell;
-use attractor::text::figure;
+use attractor::text::{count, figure};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -75,7 +75,10 @@ impl Train {
             quiet: self.quiet,
         };
         let mut notes = experiment.without_effect(&raw);
-        notes.extend(task.recording.remark(experiment.preparation()));
+        let preparation = experiment.preparation();
+        notes.extend(task.recording.remark(&preparation));
+        notes.extend(task.recording.held_out(&preparation));
+        notes.extend(task.recording.warnings());
         show.before(&task.resolved, &notes)?;
         // Signals are listened for before there is a folder, so that none leaves one without an explanation.
         let mut progress = show.progress(&task.resolved);
@@ -223,6 +226,7 @@ fn summarize(trained: &Trained, run: &Path, notes: &mut dyn Write) -> io::Result
         ..
     } = trained.summary;
     let folder = run.display();
+    let updates = count(update as usize, "update");
     let loss = trained.summary.loss;
     let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.6}"));
     for back in &trained.summary.rollbacks {
@@ -249,11 +253,11 @@ fn summarize(trained: &Trained, run: &Path, notes: &mut dyn Write) -> io::Result
         }
         Ending::Finished | Ending::Unknown => writeln!(
             notes,
-            "finished {update} updates in {seconds:.1} s{loss}: {folder}"
+            "finished {updates} in {seconds:.1} s{loss}: {folder}"
         ),
         Ending::Stopped => writeln!(
             notes,
-            "stopped after {update} updates in {seconds:.1} s{loss}; `attractor resume {}` continues: {folder}",
+            "stopped after {updates} in {seconds:.1} s{loss}; `attractor resume {}` continues: {folder}",
             shell::path(run)
         ),
         Ending::Diverged => writeln!(

@@ -6,6 +6,7 @@ pub(super) mod delays;
 pub(super) mod drift;
 pub(super) mod duplicates;
 pub(super) mod held;
+pub(super) mod hidden;
 pub(super) mod length;
 pub(super) mod missing;
 pub(super) mod outliers;

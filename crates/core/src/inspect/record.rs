@@ -197,7 +197,7 @@ impl Seen {
 /// Rows, and units of time when rows are not the unit already.
 pub(super) fn duration(rows: f64, series: &Series) -> String {
     let step = series.step();
-    let rows_text = format!("{} rows", crate::text::figure(rows));
+    let rows_text = crate::text::measure(rows, "row");
     if step.dt == 1.0 && step.unit.is_empty() {
         return rows_text;
     }

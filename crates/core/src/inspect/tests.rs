@@ -264,7 +264,7 @@ fn gaps_inputs_and_short_recordings_are_told() {
     assert!(!checks(&inspection).contains(&"too-short"));
     let short = inspect(&s, Options { window: 900 });
     let seen = finding(&short, "too-short");
-    assert!(seen.what.contains("900 rows") && seen.remedy.contains("at most 899"));
+    assert!(seen.what.contains("900 rows") && seen.remedy.contains("`--window 899`"));
     assert!(!checks(&inspect(&s, Options { window: 899 })).contains(&"too-short"));
 }
 

@@ -414,8 +414,11 @@ pub(super) fn story_of_forcing(set: &Settings) -> String {
 /// How long a model was trained.
 pub(super) fn story_of_epochs(set: &Settings) -> String {
     format!(
-        "for {} epochs of {}",
-        grouped(set.integer("epochs")),
+        "for {} of {}",
+        match set.integer("epochs") {
+            1 => "1 epoch".to_string(),
+            epochs => format!("{} epochs", grouped(epochs)),
+        },
         count(set.integer("batches-per-epoch"), "batch")
     )
 }

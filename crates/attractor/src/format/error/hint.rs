@@ -1,6 +1,7 @@
 //! What the user can do about a file that cannot be read or written.
 
 use attractor_core::series::SeriesError;
+use attractor_core::text::{enumerate, figure};
 
 use super::super::{FORMATS, text};
 use super::Fault;
@@ -34,8 +35,19 @@ impl Fault {
             Fault::NotNumber { found, .. } if text::grouped(found).is_some() => {
                 "write it without the commas between thousands"
             }
+            Fault::NonUniform { expected, .. } => {
+                return Some(format!(
+                    "`--resample {expected}` interpolates to equal steps; `--dt {expected}` without --time counts rows instead"
+                ));
+            }
+            Fault::TooFine { usual, .. } => {
+                return Some(format!("use `--resample {}`", figure(*usual)));
+            }
             Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
             Fault::Rates { groups } => return Some(rates_hint(groups)),
+            Fault::NoTrajectory { known, .. } => {
+                return Some(format!("there are {}", enumerate(known)));
+            }
             Fault::NoMatch { known, .. } => return Some(column_hint(None, known)),
             Fault::Resample(error) => return error.hint(),
             Fault::Series(error) => series_hint(error)?,
@@ -68,6 +80,12 @@ impl Fault {
             Fault::Utf16 => "save it as UTF-8, as with `iconv -f UTF-16 -t UTF-8`",
             Fault::Ragged { .. } => "check the delimiter and decimal mark (--delimiter, --decimal)",
             Fault::NotNumber { .. } => NOT_NUMBER,
+            Fault::NotDate { .. } | Fault::NoDate { .. } => {
+                "remove the row, or give `--dt 1` to count rows instead"
+            }
+            Fault::DateOrder { .. } => {
+                "write dates as 1950-01-31, or give `--dt 1` to count rows instead"
+            }
             Fault::OpenQuote { .. } => OPEN_QUOTE,
             Fault::LongRow { .. } => "check the ends of lines, and that every quote is closed",
             Fault::TitleOrNumber { .. } => TITLE_OR_NUMBER,
@@ -77,11 +95,8 @@ impl Fault {
             Fault::Infinite { .. } => "leave the cell empty, or write NaN, if the value is missing",
             Fault::TwoRoles { .. } => "give each column one role",
             Fault::SameName { .. } => "rename one of them, or choose others with --state",
-            Fault::NoTime { .. } => "remove the row, or give --dt without --time",
+            Fault::NoTime { .. } => "remove the row, or give `--dt 1` to count rows instead",
             Fault::TimeBack { .. } => TIME_BACK,
-            Fault::NonUniform { .. } => {
-                "resample to equal steps, or give --dt without --time to count rows instead"
-            }
             Fault::Magic { .. } => "write it with numpy.save, or rename it to what it is",
             Fault::Version { .. } | Fault::ArrayHeader { .. } | Fault::HeaderLength { .. } => {
                 "write it again with numpy.save"
@@ -103,7 +118,7 @@ const NOT_NUMBER: &str = "choose columns with --state, name the column of ids wi
 const OPEN_QUOTE: &str =
     "close it, or name the delimiter with --delimiter if the quote belongs to a name";
 const TITLE_OR_NUMBER: &str = "give --header yes if it is a title; if it is a number, set the decimal mark with --decimal, or remove commas between thousands";
-const TIME_BACK: &str = "name the column of trajectories with --trajectory, or give --time none if the column is not time";
+const TIME_BACK: &str = "name the column of trajectories with `--trajectory`; if it is no time, `--time none` makes it a channel and `--dt 1` leaves it out";
 const CHECKSUM: &str = "copy or download the record again; if the samples are right, correct the checksum in the header";
 const PACKING: &str = "in Python: import pandas; pandas.read_parquet(\"x.parquet\").to_parquet(\"y.parquet\", compression=\"snappy\")";
 

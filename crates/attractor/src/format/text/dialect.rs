@@ -2,7 +2,7 @@
 //!
 //! Each delimiter splits the sample into cells; the one under which the largest share of cells are numbers is
 //! right, and among equals the one with the most columns: `1,5;2,5` is two numbers with decimal commas under `;`,
-//! and under `,` three cells of which `5;2` is none. The first record does not count, it may be a header.
+//! and under `,` three cells of which `5;2` is none. Dates count as numbers. The first record does not count, it may be a header.
 //!
 //! What can be read in two ways is a fault: `"1,234"` is 1.234 or 1234 if no other number tells, unless columns are
 //! separated by semicolons, as they are where the comma is the decimal mark; and a single column is no reading of
@@ -12,6 +12,7 @@ use std::io::Read;
 
 use csv::ByteRecord;
 
+use super::super::date::{self, Spelling};
 use super::super::{At, Decimal, Delimiter, Fault, ReadOptions};
 use super::records::open_quote;
 use super::squeeze::Squeeze;
@@ -89,6 +90,24 @@ impl Dialect {
         records.flatten().collect()
     }
 
+    /// What the columns hold that are no numbers, as far as a sample shows; the first record may be a header.
+    pub(super) fn spellings(&self, sample: &[u8]) -> Vec<Option<Spelling>> {
+        let records = self.sampled(whole_lines(sample));
+        let body = &records[usize::from(records.len() > 1)..];
+        let columns = records.first().map_or(0, ByteRecord::len);
+        // A cell that is not in UTF-8 is no date.
+        let cell = |record: &'_ ByteRecord, i: usize| {
+            record
+                .get(i)
+                .map(|cell| str::from_utf8(cell).unwrap_or("?").to_string())
+        };
+        let spelling = |i: usize| {
+            let cells: Vec<String> = body.iter().filter_map(|record| cell(record, i)).collect();
+            date::spelling(cells.iter().map(String::as_str))
+        };
+        (0..columns).map(spelling).collect()
+    }
+
     /// Refuses numbers with commas of which each may stand for thousands.
     fn refuse_thousands(&self, sample: &[u8]) -> Result<(), Fault> {
         if self.decimal == Decimal::Point || self.delimiter == Delimiter::Semicolon {
@@ -125,10 +144,11 @@ impl Dialect {
         let parsed = body
             .iter()
             .flatten()
-            .map(|c| number::parse(c, self.decimal));
+            .map(|cell| (number::parse(cell, self.decimal), cell));
         let (mut numbers, mut texts) = (0, 0);
-        for cell in parsed {
-            match cell {
+        for (value, cell) in parsed {
+            match value {
+                None if is_date(cell) => numbers += 1,
                 None => texts += 1,
                 Some(value) if value.is_nan() => {}
                 Some(_) => numbers += 1,
@@ -148,6 +168,10 @@ impl Delimiter {
             Delimiter::Tab | Delimiter::Whitespace => b'\t',
         }
     }
+}
+
+fn is_date(cell: &[u8]) -> bool {
+    str::from_utf8(cell).is_ok_and(date::is_any)
 }
 
 /// A sample without the line that it breaks off in.

@@ -10,6 +10,7 @@
 
 use attractor_core::series::{Channel, Step};
 
+use super::super::date::Spelling;
 use super::super::roles::Role;
 use crate::spreadsheet::is_formula;
 
@@ -25,6 +26,8 @@ pub(in crate::format) struct Title {
     pub(in crate::format) channel: Channel,
     /// The step that it states.
     pub(in crate::format) dt: Option<f64>,
+    /// What the cells below it are, if they are no numbers.
+    pub(in crate::format) spelling: Option<Spelling>,
 }
 
 impl Title {
@@ -34,6 +37,7 @@ impl Title {
             role: None,
             channel: Channel::named(name),
             dt: None,
+            spelling: None,
         }
     }
 
@@ -53,14 +57,34 @@ impl Title {
                 unit: unit.to_string(),
             },
             dt,
+            spelling: None,
         }
     }
 
-    /// Whether the column is named like a time axis: `t`, or in any case `time`, `times` or `timestamp`.
+    /// The same above cells that are something else than numbers.
+    pub(in crate::format) fn above(self, spelling: Option<Spelling>) -> Title {
+        Title { spelling, ..self }
+    }
+
+    /// Whether the cells below it are dates.
+    pub(in crate::format) fn holds_dates(&self) -> bool {
+        matches!(
+            self.spelling,
+            Some(Spelling::Dates(_) | Spelling::Ambiguous(_))
+        )
+    }
+
+    /// Whether the column is named like a time axis: `t`, or in any case `time`, `times` or `timestamp`, or as pandas names the index of
+    /// a table in Parquet.
     pub(in crate::format) fn is_time(&self) -> bool {
         let name = self.channel.name.as_str();
-        let words = ["time", "times", "timestamp"];
+        let words = ["time", "times", "timestamp", "__index_level_0__"];
         self.role.is_none() && (name == "t" || words.iter().any(|w| name.eq_ignore_ascii_case(w)))
+    }
+
+    /// Whether the title says nothing of a role.
+    pub(in crate::format) fn is_plain(&self) -> bool {
+        self.role.is_none() && !self.is_trajectory()
     }
 
     /// Whether the column is named `trajectory`.

@@ -7,7 +7,7 @@ use attractor::embed::cao::Cao;
 use attractor::embed::mutual_information::MutualInformation;
 use attractor::embed::pecuzal::{Candidate, Curve, Cycle, End, Pecuzal};
 use attractor::embedding::{Embedded, Found};
-use attractor::text::figure;
+use attractor::text::{count, figure};
 
 use crate::table;
 
@@ -17,8 +17,10 @@ pub(super) fn write(embedded: &Embedded, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "{}", names.collect::<Vec<_>>().join("  "))?;
     writeln!(
         out,
-        "Theiler window {}, delays up to {}, {} rows\n",
-        embedded.theiler, embedded.max_delay, embedded.rows.1
+        "Theiler window {}, delays up to {}, {}\n",
+        embedded.theiler,
+        embedded.max_delay,
+        count(embedded.rows.1, "row")
     )?;
     match &embedded.found {
         Found::Pecuzal(found) => write_cycles(embedded, found, out),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use attractor::inspect::{ChannelSummary, Comparison, Inspection};
 use attractor::series::Step;
-use attractor::text::figure;
+use attractor::text::{figure, measure};
 
 /// Channels that are listed one by one unless all are asked for.
 const LISTED: usize = 16;
@@ -47,7 +47,10 @@ fn trajectories(inspection: &Inspection) -> String {
     if let (Some(least), Some(most)) = (lengths().min(), lengths().max())
         && inspection.trajectories.len() > 1
     {
-        text += &format!(" of {least} to {most} rows");
+        text += &match least == most {
+            true => format!(" of {} each", count(least, "row", "rows")),
+            false => format!(" of {least} to {most} rows"),
+        };
     }
     if gaps > 0 {
         text += &format!(" with {}", count(gaps, "gap", "gaps"));
@@ -149,7 +152,7 @@ fn duration(rows: Option<f64>, step: &Step) -> String {
     let Some(rows) = rows else {
         return "none".to_string();
     };
-    let text = format!("{} rows", figure(rows));
+    let text = measure(rows, "row");
     match (step.dt == 1.0, step.unit.as_str()) {
         (true, "") => text,
         (_, unit) => format!(
@@ -180,11 +183,11 @@ fn write_table(rows: &[[String; 8]], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// One line a finding, with its remedy on a line of its own.
-pub(super) fn findings(inspection: &Inspection, out: &mut dyn Write) -> io::Result<()> {
+/// One line a finding, with its remedy on a line of its own; `file` is what a command names the recording.
+pub(super) fn findings(inspection: &Inspection, file: &str, out: &mut dyn Write) -> io::Result<()> {
     for f in &inspection.findings {
         writeln!(out, "{}: {}: {}", f.severity.word(), f.subject, f.what)?;
-        writeln!(out, "  hint: {}", f.remedy)?;
+        writeln!(out, "  hint: {}", f.remedy_for(file))?;
     }
     if inspection.findings.is_empty() {
         writeln!(out, "nothing to remark")?;

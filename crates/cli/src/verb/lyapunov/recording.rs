@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use attractor::experiment::threads;
 use attractor::exponent::{Curve, Distance, Method};
 use attractor::recording_exponent::{Found, Request, of_recording};
-use attractor::text::{count, figure};
+use attractor::text::{count, figure, measure};
 use attractor::{Error, format};
 use clap::{Args, ValueEnum};
 
@@ -153,11 +153,11 @@ fn print(path: &Path, found: &Found, out: &mut dyn Write) -> Result<(), Error> {
     let dt = found.step.dt;
     writeln!(
         out,
-        "{}: delay {}, Theiler window {}, {} rows\n",
+        "{}: delay {}, Theiler window {}, {}\n",
         path.display(),
         found.plan.delay,
         found.plan.theiler,
-        found.rows.1
+        count(found.rows.1, "row")
     )?;
     let head = ["dimension", "slope per unit of time", "fit", "residual"].map(String::from);
     let rows = found.exponent.curves.iter().map(|curve| row(curve, dt));
@@ -180,9 +180,12 @@ fn print(path: &Path, found: &Found, out: &mut dyn Write) -> Result<(), Error> {
     match found.exponent.predictability() {
         Some(rows) => writeln!(
             out,
-            "predictability time ln 2/λ {} units of time, {} rows",
-            figure(rows * dt),
-            figure(rows)
+            "predictability time ln 2/λ {}, {}",
+            match figure(rows * dt).as_str() {
+                "1" => "1 unit of time".to_string(),
+                time => format!("{time} units of time"),
+            },
+            measure(rows, "row")
         )?,
         None => writeln!(out, "no predictability time: neighbours do not part")?,
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use attractor::Error;
 use attractor::study::Scored;
 use attractor::sweep::{Event, Job, Spectator};
-use attractor::text::figure;
+use attractor::text::{count, figure};
 use attractor::train::Epoch;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
@@ -99,7 +99,7 @@ impl View {
     }
 
     fn counts(&self, state: &State) -> String {
-        let mut text = format!("{} of {} runs", state.done, self.total);
+        let mut text = format!("{} of {}", state.done, count(self.total, "run"));
         for (count, word) in [(state.diverged, "diverged"), (state.failed, "failed")] {
             if count > 0 {
                 text += &format!(", {count} {word}");

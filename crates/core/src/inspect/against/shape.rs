@@ -40,7 +40,13 @@ pub(super) fn step(pair: &Pair) -> Vec<Seen> {
         figure(second.dt),
         second.unit
     );
-    let remedy =
-        "resample one of them, or give both the step they were recorded with: a map has one step";
-    vec![Seen::new(Severity::Problem, Subject::Pair, what, remedy)]
+    let remedy = if first.unit == second.unit {
+        let dt = first.dt;
+        format!(
+            "a map has one step: `--resample {dt}` brings both to it, `--dt {dt}` if that is what they were recorded with"
+        )
+    } else {
+        "a map has one step: give both their time in the same unit".to_string()
+    };
+    vec![Seen::new(Severity::Problem, Subject::Pair, what, &remedy)]
 }

@@ -48,7 +48,7 @@ pub(in super::super) fn trend(record: &Record) -> Vec<Seen> {
     worst_of(
         record,
         drifting,
-        "remove the trend or take a shorter stretch: a model of an autonomous system cannot drift",
+        "`attractor prepare FILE level.csv --detrend` takes the straight line out, `--from` and `--to` choose a shorter stretch: a model of an autonomous system cannot drift",
     )
 }
 
@@ -66,7 +66,7 @@ pub(in super::super) fn changing_spread(record: &Record) -> Vec<Seen> {
     worst_of(
         record,
         widening,
-        "take a stretch with steady spread, or find what changed: one model has one spread",
+        "`--from` and `--to` choose a stretch with steady spread; find what changed otherwise: one model has one spread",
     )
 }
 

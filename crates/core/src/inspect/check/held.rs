@@ -133,12 +133,14 @@ fn stuck_channels(record: &Record, stuck: &[(usize, Range<usize>)]) -> Vec<Seen>
         record.name(*worst),
         run.start + 1
     );
-    let remedy = "mark them missing, so that no window learns a value that was not measured";
+    let remedy = format!(
+        "`--missing-value={value}` reads all {value} as missing, so that no window learns a value that was not measured; leave it if such values are measured too"
+    );
     vec![Seen::new(
         Severity::Warning,
         record.subject(&channels),
         what,
-        remedy,
+        &remedy,
     )]
 }
 

@@ -3,7 +3,7 @@
 //! autocorrelation times τ or periods; and a continuous system wants 2 ≤ τ ≤ 300 rows.
 
 use super::super::{ChannelSummary, Record, Seen, Severity, Subject};
-use crate::text::{count, figure};
+use crate::text::{count, figure, measure};
 
 /// Fewer cycles or autocorrelation times than this make every statistic uncertain by some 15 %, 1/√50.
 const CYCLES: f64 = 50.0;
@@ -19,14 +19,14 @@ pub(in super::super) fn too_short(record: &Record) -> Vec<Seen> {
         return Vec::new();
     }
     let what = format!(
-        "the longest stretch without a gap has {}; a window of {} steps needs {needed}",
+        "the longest stretch without a gap has {}; a window of {} needs {needed}",
         count(longest, "row"),
-        record.options.window
+        count(record.options.window, "step")
     );
     let remedy = match longest {
         0..=10 => "record more: this is too little for any window".to_string(),
         _ => format!(
-            "record more, or train with a window of at most {}",
+            "record more, or train with `--window {}` or less",
             longest - 1
         ),
     };
@@ -105,10 +105,10 @@ pub(in super::super) fn sampling(record: &Record) -> Vec<Seen> {
             Severity::Warning,
             record.subject(&coarse),
             format!(
-                "forgets within {} rows: undersampled, or mostly noise",
-                figure(shortest)
+                "forgets within {}: undersampled, or mostly noise",
+                measure(shortest, "row")
             ),
-            "sample faster, or smooth the noise away; leave it if the system is a map in discrete time",
+            "sample faster, or smooth noise away with `attractor prepare FILE smooth.csv --smooth gaussian:2`; leave it if the system is a map in discrete time",
         )
     };
     let oversampled = || {
@@ -119,7 +119,10 @@ pub(in super::super) fn sampling(record: &Record) -> Vec<Seen> {
                 "autocorrelation time is {}: oversampled",
                 record.duration(longest)
             ),
-            "keep every n-th row, or train with a longer window: one window sees little of the dynamics",
+            &format!(
+                "`attractor prepare FILE thin.csv --every {}` keeps some fifty rows of it; one window sees little of the dynamics otherwise",
+                (longest / 50.0) as usize
+            ),
         )
     };
     let coarse_seen = (!coarse.is_empty()).then(undersampled);

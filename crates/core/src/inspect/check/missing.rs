@@ -39,12 +39,24 @@ fn missing_in(record: &Record, severity: Severity, channels: &[usize]) -> Option
         first_missing(record, channels)?
     );
     let remedy = match severity {
-        Severity::Problem => "leave the channel out, or find a more complete recording",
+        Severity::Problem => "leave the channel out, or find a more complete recording".to_string(),
         _ => {
-            "interpolate runs shorter than the autocorrelation time, and leave longer ones missing"
+            let memory = channels
+                .iter()
+                .map(|&c| record.channels[c].autocorrelation_time);
+            let memory = memory.flatten().fold(f64::INFINITY, f64::min);
+            let longest = if memory.is_finite() {
+                memory.max(1.0) as usize
+            } else {
+                1
+            };
+            format!(
+                "`attractor prepare FILE filled.csv --interpolate {longest}` fills runs of up to {}, about an autocorrelation time; longer ones stay missing",
+                count(longest, "row")
+            )
         }
     };
-    Some(Seen::new(severity, record.subject(channels), what, remedy))
+    Some(Seen::new(severity, record.subject(channels), what, &remedy))
 }
 
 fn part(record: &Record, channel: usize) -> f64 {
@@ -114,19 +126,20 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
         .collect();
     let lost: usize = short.iter().sum();
     let what = format!(
-        "{} in time leave {}, the longest of {}; {} of {} rows are in segments too short for a window of {} steps",
+        "{} in time {} {}, the longest of {}; {} of {} rows are in segments too short for a window of {}",
         count(gaps, "jump"),
+        if gaps == 1 { "leaves" } else { "leave" },
         count(record.segments.len(), "segment"),
         count(record.longest_segment(), "row"),
         lost,
         record.len(),
-        record.options.window
+        count(record.options.window, "step")
     );
     let severity = if 2 * lost > record.len() {
         Severity::Warning
     } else {
         Severity::Note
     };
-    let remedy = "windows never cross a jump; shorten the window if too many rows are lost";
+    let remedy = "windows never cross a jump: `--window` with fewer steps loses fewer rows, `attractor prepare FILE filled.csv --interpolate 3` fills jumps over up to 3 rows, `--dt 1` counts rows where pauses do not matter";
     vec![Seen::new(severity, Subject::Recording, what, remedy)]
 }

@@ -41,12 +41,15 @@ pub(in super::super) fn outliers(record: &Record) -> Vec<Seen> {
         row.map_or(0, |row| row + 1),
         figure(most.spreads)
     );
-    let remedy = "mark them missing if they are artefacts; one such value sets the scale of the whole channel";
+    let remedy = format!(
+        "`--missing-value={}` reads the farthest as missing if it is an artefact; one such value sets the scale of the whole channel",
+        most.farthest
+    );
     vec![Seen::new(
         Severity::Warning,
         record.subject(&channels),
         what,
-        remedy,
+        &remedy,
     )]
 }
 

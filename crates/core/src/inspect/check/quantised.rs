@@ -64,15 +64,20 @@ fn seen(record: &Record, severity: Severity, grids: &[Grid]) -> Option<Seen> {
         worst.distinct,
         count(record.present(worst.channel), "row")
     );
-    let remedy = match severity {
-        Severity::Note => {
-            "add noise of a fraction of a step before a delay embedding or a dimension estimate: ties break nearest neighbours"
-        }
-        _ => {
-            "record with more resolution or smooth first: rounding is part of the dynamics at this step"
-        }
+    let remedy = match (severity, worst.step) {
+        (Severity::Note, Some(_)) => format!(
+            "`attractor prepare FILE noisy.csv --noise {}` adds noise of a fraction of a step, before a dimension estimate: ties break nearest neighbours",
+            figure(0.25 / worst.fineness(record))
+        ),
+        (Severity::Note, None) => "ties break nearest neighbours: estimates of dimensions suffer".to_string(),
+        _ => "record with more resolution, or smooth with `attractor prepare FILE smooth.csv --smooth gaussian:2`: rounding is part of the dynamics at this step".to_string(),
     };
-    Some(Seen::new(severity, record.subject(&channels), what, remedy))
+    Some(Seen::new(
+        severity,
+        record.subject(&channels),
+        what,
+        &remedy,
+    ))
 }
 
 /// The grid of a channel, if it is coarse or makes ties.

@@ -23,7 +23,7 @@ pub(in super::super) fn unscaled(record: &Record) -> Vec<Seen> {
         _ => format!(" ({}, the farthest)", record.name(worst)),
     };
     let what = format!("{}{of}", deviation(&record.channels[worst]));
-    let remedy = "standardise each channel with the training data's mean and spread, for training and test alike";
+    let remedy = "`train` standardises by itself where this matters, training and test alike; `attractor prepare FILE scaled.csv --standardize` does for other programs";
     vec![Seen::new(
         Severity::Warning,
         record.subject(&far),

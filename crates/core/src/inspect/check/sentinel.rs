@@ -2,7 +2,8 @@
 //! values.
 
 use super::super::{Record, Seen, Severity};
-use crate::text::{count, figure};
+use crate::series::Series;
+use crate::text::count;
 
 /// Customary sentinels, without their sign.
 const CUSTOMARY: [f64; 15] = [
@@ -16,10 +17,11 @@ const FAR: f64 = 0.5;
 /// The sentinel of a channel, and how often it occurs.
 fn sentinel(column: &[f64]) -> Option<(f64, usize)> {
     let [low, high] = extremes(column.iter().copied())?;
-    let customary = [low, high].into_iter().filter(|&v| is_customary(v));
-    let mut found = customary.filter_map(|value| {
-        let others = column.iter().copied().filter(|&v| v != value);
-        let times = column.iter().filter(|&&v| v == value).count();
+    let ends = [low, high].into_iter();
+    let mut found = ends.filter_map(|end| {
+        let (value, end) = (customary(end)?, end);
+        let others = column.iter().copied().filter(|&v| v != end);
+        let times = column.iter().filter(|&&v| v == end).count();
         let [low, high] = extremes(others)?;
         let gap = (value - high).max(low - value);
         (times > 1 && high > low && gap > FAR * (high - low)).then_some((value, times))
@@ -27,9 +29,11 @@ fn sentinel(column: &[f64]) -> Option<(f64, usize)> {
     found.next()
 }
 
-fn is_customary(value: f64) -> bool {
+/// The customary number that a value is, as it is written: in single precision −99.99 is −99.989998.
+fn customary(value: f64) -> Option<f64> {
     let mut known = CUSTOMARY.iter();
-    known.any(|c| (value.abs() - c).abs() <= 1e-6 * c)
+    let found = known.find(|&c| (value.abs() - c).abs() <= 1e-6 * c)?;
+    Some(found.copysign(value))
 }
 
 /// The least and the greatest of the values that are not missing.
@@ -41,25 +45,46 @@ fn extremes(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
     })
 }
 
-pub(in super::super) fn sentinels(record: &Record) -> Vec<Seen> {
+/// The channels with a sentinel each: which, and how often it occurs.
+pub fn sentinels(series: &Series) -> Vec<(usize, f64, usize)> {
+    let of = |c: usize| {
+        let column: Vec<f64> = series.column(c).collect();
+        sentinel(&column).map(|(value, times)| (c, value, times))
+    };
+    (0..series.dim_obs()).filter_map(of).collect()
+}
+
+/// The flag that reads these as missing.
+pub fn flag(values: impl Iterator<Item = f64>) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for text in values.map(|value| value.to_string()) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    format!("--missing-value={}", texts.join(","))
+}
+
+pub(in super::super) fn seen(record: &Record) -> Vec<Seen> {
     let found = |c: usize| sentinel(&record.columns[c]).map(|found| (c, found));
     let found: Vec<(usize, (f64, usize))> = (0..record.channels.len()).filter_map(found).collect();
     let Some(&(_, (value, times))) = found.first() else {
         return Vec::new();
     };
     let channels: Vec<usize> = found.iter().map(|(c, _)| *c).collect();
-    let value = figure(value);
     let what = format!(
         "{value} occurs {}, far from all other values: it seems to stand for what is missing",
         count(times, "time")
     );
-    let remedy =
-        "leave these cells empty, or write `nan` in their place: missing values are understood";
+    let remedy = format!(
+        "`{}` reads them as missing",
+        flag(found.iter().map(|(_, (value, _))| *value))
+    );
     vec![Seen::new(
         Severity::Problem,
         record.subject(&channels),
         what,
-        remedy,
+        &remedy,
     )]
 }
 

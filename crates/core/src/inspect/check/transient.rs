@@ -44,13 +44,16 @@ pub(in super::super) fn transient(record: &Record) -> Vec<Seen> {
     } else {
         Severity::Note
     };
-    let remedy = "leave these rows out unless the way to the attractor is to be learned";
+    let remedy = format!(
+        "`--from row:{}` leaves these rows out; keep them if the way to the attractor is to be learned",
+        end + 1
+    );
     let start = cloud.start;
     vec![Seen::new(
         severity,
         record.rows(start..start + end),
         what,
-        remedy,
+        &remedy,
     )]
 }
 
