@@ -7,7 +7,7 @@
 
 use std::any::Any;
 
-use attractor_core::dynamics::{Dynamics, Stretch};
+use attractor_core::dynamics::Stretch;
 use attractor_core::method::latent_ode::LatentOde;
 use attractor_core::method::{self, Fit, FitError, Fitting, Trainer};
 use attractor_core::rng::{Rng, Stream};
@@ -117,8 +117,16 @@ fn cases<'a>(driven: &'a Series, free: &'a Series) -> Vec<Case<'a>> {
         ("epochs", "6"),
         ("batches-per-epoch", "5"),
     ];
-    let rnn = [("decoder-hidden", "7"), ("euler-steps", "2"), ("average", "0.9")];
-    let noisy = [("noise", "0.05"), ("clip-norm", "1"), ("weight-decay", "1e-4")];
+    let rnn = [
+        ("decoder-hidden", "7"),
+        ("euler-steps", "2"),
+        ("average", "0.9"),
+    ];
+    let noisy = [
+        ("noise", "0.05"),
+        ("clip-norm", "1"),
+        ("weight-decay", "1e-4"),
+    ];
     let latent = [
         ("encoder-latent", "4"),
         ("transform-hidden", "6"),
@@ -199,7 +207,7 @@ fn the_rate_falls_at_every_update_and_the_divergence_counts_after_some_epochs() 
 
 /// Damped oscillations, from random starts: z(t) = e^{−0.02 t} (cos, sin)(0.3 t + φ), 40 rows each. Of each row both values are
 /// there or none: half of the rows are left out, at random.
-fn oscillator(trajectories: usize, left_out: bool) -> (Series, Vec<Vec<f64>>) {
+fn oscillator(trajectories: usize) -> (Series, Vec<Vec<f64>>) {
     let mut rng = Rng::new(11, Stream::MonteCarlo);
     let (mut seen, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..trajectories {
@@ -211,7 +219,7 @@ fn oscillator(trajectories: usize, left_out: bool) -> (Series, Vec<Vec<f64>>) {
         let x: Vec<f64> = (0..40).flat_map(row).collect();
         let mut rows = x.clone();
         for row in rows.chunks_exact_mut(2) {
-            if left_out && rng.uniform() < 0.5 {
+            if rng.uniform() < 0.5 {
                 row.fill(f64::NAN);
             }
         }
@@ -223,40 +231,47 @@ fn oscillator(trajectories: usize, left_out: bool) -> (Series, Vec<Vec<f64>>) {
     (series, whole)
 }
 
-/// The rows that were left out are found from those that were not. The variance of all rows is about 0.15; a mean of the rows that are
-/// there, which knows no dynamics, has that error.
+/// The rows that were left out are found from those that were not. What knows no dynamics, the mean of the rows that are there, has the
+/// variance as its error; a fifth of that is far from it, and far from what longer trainings reach.
 #[test]
 fn a_damped_oscillator_is_reconstructed_from_half_of_its_rows() {
-    let (series, whole) = oscillator(60, true);
+    let (series, whole) = oscillator(40);
     let settings = [
         ("latent", "3"),
-        ("hidden", "16"),
-        ("encoder-latent", "8"),
-        ("gate-hidden", "16"),
-        ("transform-hidden", "20"),
+        ("hidden", "10"),
+        ("encoder-latent", "6"),
+        ("gate-hidden", "10"),
+        ("transform-hidden", "12"),
         ("window", "40"),
         ("time-step", "0.1"),
         ("sigma", "0.1"),
+        ("samples", "1"),
+        ("batch", "16"),
         ("epochs", "40"),
-        ("batches-per-epoch", "20"),
+        ("batches-per-epoch", "25"),
         ("kl-wait", "1000"),
     ];
     let case = Case::new("latent-ode", &series, &settings);
     let (state, _) = case.train();
     let dynamics: Box<dyn Any> = case.trainer().unwrap().dynamics(&state.theta);
     let network = dynamics.downcast::<LatentOde>().unwrap();
-    let (mut squares, mut unseen) = (0.0, 0);
+    let (mut squares, mut variance, mut unseen) = (0.0, 0.0, 0.0);
     for (seen, whole) in series.trajectories().iter().zip(&whole) {
         let found = network.reconstruct(Rows::new(&seen.x, 2));
         for ((found, seen), exact) in found.iter().zip(&seen.x).zip(whole) {
             if seen.is_nan() {
                 squares += (found - exact) * (found - exact);
-                unseen += 1;
+                // The mean of all oscillations is zero.
+                variance += exact * exact;
+                unseen += 1.0;
             }
         }
     }
-    let error = squares / f64::from(unseen);
-    assert!(unseen > 2000 && error < 0.01, "{unseen} values: {error}");
+    let (error, variance) = (squares / unseen, variance / unseen);
+    assert!(
+        unseen > 1000.0 && error < 0.2 * variance,
+        "{unseen} values: {error} of {variance}"
+    );
 }
 
 /// A wave is forecast, and the free orbit stays near it for its next periods.
@@ -314,6 +329,9 @@ fn what_does_not_fit_is_refused() {
     (rows[3], rows[150]) = (1.0, 2.0);
     let sparse = Series::from_rows(rows, 1, 1.0).unwrap();
     let (message, hint) = refused("ode-rnn", &sparse, &[("window", "20")]);
-    assert!(message.contains("has all inputs and 10 % of its values"), "{message}");
+    assert!(
+        message.contains("has all inputs and 10 % of its values"),
+        "{message}"
+    );
     assert!(hint.contains("smaller `--least-observed`"), "{hint}");
 }

@@ -65,20 +65,60 @@ and 64 channels |θ| is 17,915, the paper's.",
 
 static SETTINGS: &[Setting] = &[
     setting("latent", "8", up_to(1, 4096), "Latent states"),
-    setting("hidden", "20", up_to(1, 65_536), "Units of each hidden layer of the fields f and g"),
-    setting("hidden-layers", "2", up_to(1, 7), "Hidden layers of the latent field f"),
-    setting("encoder-latent", "15", up_to(1, 4096), "Means of the encoder's state, and as many deviations"),
-    setting("encoder-layers", "2", up_to(1, 7), "Hidden layers of the encoder's field g"),
-    setting("gate-hidden", "20", up_to(1, 65_536), "Hidden units of each gate of the encoder"),
-    setting("transform-hidden", "100", up_to(1, 65_536), "Hidden units from the encoder's state to the latent one"),
+    setting(
+        "hidden",
+        "20",
+        up_to(1, 65_536),
+        "Units of each hidden layer of the fields f and g",
+    ),
+    setting(
+        "hidden-layers",
+        "2",
+        up_to(1, 7),
+        "Hidden layers of the latent field f",
+    ),
+    setting(
+        "encoder-latent",
+        "15",
+        up_to(1, 4096),
+        "Means of the encoder's state, and as many deviations",
+    ),
+    setting(
+        "encoder-layers",
+        "2",
+        up_to(1, 7),
+        "Hidden layers of the encoder's field g",
+    ),
+    setting(
+        "gate-hidden",
+        "20",
+        up_to(1, 65_536),
+        "Hidden units of each gate of the encoder",
+    ),
+    setting(
+        "transform-hidden",
+        "100",
+        up_to(1, 65_536),
+        "Hidden units from the encoder's state to the latent one",
+    ),
     setting(
         "solver",
         "dopri5",
         Domain::Choice(&Scheme::NAMES),
         "The scheme that solves the latent equation: with error control, or with one step per row",
     ),
-    setting("rtol", "1e-3", Domain::Positive, "Relative tolerance of dopri5"),
-    setting("atol", "1e-4", Domain::Positive, "Absolute tolerance of dopri5"),
+    setting(
+        "rtol",
+        "1e-3",
+        Domain::Positive,
+        "Relative tolerance of dopri5",
+    ),
+    setting(
+        "atol",
+        "1e-4",
+        Domain::Positive,
+        "Absolute tolerance of dopri5",
+    ),
     setting(
         "time-step",
         "0.01",
@@ -88,11 +128,36 @@ static SETTINGS: &[Setting] = &[
         },
         "Time h from row to row, in units of the differential equation",
     ),
-    setting("euler-steps", "1", up_to(1, 1000), "Euler steps of the encoder from row to row"),
-    setting("samples", "3", up_to(1, 1000), "Solutions of each window, from initial states that are drawn"),
-    setting("sigma", "0.01", Domain::Positive, "Standard deviation of the data around a solution"),
-    setting("kl-wait", "10", up_to(0, 1_000_000_000), "Epochs without the divergence of initial states"),
-    setting("kl-rate", "0.99", Domain::FRACTION, "What is left after an epoch of the distance of the divergence's weight from one"),
+    setting(
+        "euler-steps",
+        "1",
+        up_to(1, 1000),
+        "Euler steps of the encoder from row to row",
+    ),
+    setting(
+        "samples",
+        "3",
+        up_to(1, 1000),
+        "Solutions of each window, from initial states that are drawn",
+    ),
+    setting(
+        "sigma",
+        "0.01",
+        Domain::Positive,
+        "Standard deviation of the data around a solution",
+    ),
+    setting(
+        "kl-wait",
+        "10",
+        up_to(0, 1_000_000_000),
+        "Epochs without the divergence of initial states",
+    ),
+    setting(
+        "kl-rate",
+        "0.99",
+        Domain::FRACTION,
+        "What is left after an epoch of the distance of the divergence's weight from one",
+    ),
     setting("window", "100", up_to(2, 1_000_000_000), "Rows of a window"),
     trained::batch("50"),
     trained::epochs("100"),
@@ -213,10 +278,7 @@ fn remedies(set: &Settings) -> Vec<&'static str> {
 impl Trainer for Trained {
     fn start(&self) -> State {
         let course = &self.plan.course;
-        State::new(
-            &continuous::start(&self.form.layout(), course.seed),
-            course,
-        )
+        State::new(&continuous::start(&self.form.layout(), course.seed), course)
     }
 
     fn train(&self, from: State, watch: &mut dyn Watch) -> Outcome {

@@ -59,11 +59,36 @@ does not use.",
 };
 
 static SETTINGS: &[Setting] = &[
-    setting("latent", "9", up_to(1, 4096), "Means of a state, and as many deviations"),
-    setting("hidden", "44", up_to(1, 65_536), "Units of each hidden layer of the field f"),
-    setting("hidden-layers", "2", up_to(1, 7), "Hidden layers of the field f"),
-    setting("gate-hidden", "8", up_to(1, 65_536), "Hidden units of each gate"),
-    setting("decoder-hidden", "100", up_to(1, 65_536), "Hidden units between a state and a forecast"),
+    setting(
+        "latent",
+        "9",
+        up_to(1, 4096),
+        "Means of a state, and as many deviations",
+    ),
+    setting(
+        "hidden",
+        "44",
+        up_to(1, 65_536),
+        "Units of each hidden layer of the field f",
+    ),
+    setting(
+        "hidden-layers",
+        "2",
+        up_to(1, 7),
+        "Hidden layers of the field f",
+    ),
+    setting(
+        "gate-hidden",
+        "8",
+        up_to(1, 65_536),
+        "Hidden units of each gate",
+    ),
+    setting(
+        "decoder-hidden",
+        "100",
+        up_to(1, 65_536),
+        "Hidden units between a state and a forecast",
+    ),
     setting(
         "time-step",
         "0.01",
@@ -73,7 +98,12 @@ static SETTINGS: &[Setting] = &[
         },
         "Time h from row to row, in units of the differential equation",
     ),
-    setting("euler-steps", "1", up_to(1, 1000), "Euler steps from row to row"),
+    setting(
+        "euler-steps",
+        "1",
+        up_to(1, 1000),
+        "Euler steps from row to row",
+    ),
     trained::window("100"),
     trained::batch("50"),
     trained::epochs("100"),
@@ -156,10 +186,7 @@ fn remedies(set: &Settings) -> Vec<&'static str> {
 impl Trainer for Trained {
     fn start(&self) -> State {
         let course = &self.plan.course;
-        State::new(
-            &continuous::start(&self.form.layout(), course.seed),
-            course,
-        )
+        State::new(&continuous::start(&self.form.layout(), course.seed), course)
     }
 
     fn train(&self, from: State, watch: &mut dyn Watch) -> Outcome {
@@ -250,11 +277,7 @@ pub(super) fn refuse_empty(name: &'static str, found: [usize; 2]) -> Result<(), 
 }
 
 /// A number of a model file that is above zero and not beyond a bound.
-pub(super) fn positive(
-    tensors: &Tensors,
-    name: &'static str,
-    most: f64,
-) -> Result<f64, LoadError> {
+pub(super) fn positive(tensors: &Tensors, name: &'static str, most: f64) -> Result<f64, LoadError> {
     axes::<1>(tensors, name)?;
     let value = tensors[name].f64s().first().copied();
     let value = value.ok_or(LoadError::Missing { name })?;

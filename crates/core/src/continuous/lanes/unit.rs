@@ -318,11 +318,7 @@ impl LaneUnit {
         add_bias(simd, &self.b_out[2 * d..], new);
         let taken = taken(simd, &tape.taken, t);
         for j in 0..2 * d {
-            let (c, u, new) = (
-                c[j].load(simd),
-                gates[j % d].load(simd),
-                new[j].load(simd),
-            );
+            let (c, u, new) = (c[j].load(simd), gates[j % d].load(simd), new[j].load(simd));
             let to = match j.checked_sub(d) {
                 None => &mut tape.m[(t + 1) * d + j],
                 Some(j) => &mut tape.s[(t + 1) * d + j],
@@ -407,9 +403,7 @@ impl LaneUnit {
         for j in 0..d {
             let r = gates[d + j].load(simd);
             let (of_m, of_s) = (d_reset[j].load(simd), d_reset[d + j].load(simd));
-            let dr = c[j]
-                .load(simd)
-                .mul_add(of_m, c[d + j].load(simd) * of_s);
+            let dr = c[j].load(simd).mul_add(of_m, c[d + j].load(simd) * of_s);
             d_r[t * d + j].store(dr * r * (one - r));
             dm[j].store(r.mul_add(of_m, kept[j].load(simd)));
             ds[j].store(r.mul_add(of_s, kept[d + j].load(simd)));
@@ -544,14 +538,19 @@ impl LaneUnit {
             });
         }
         let (d, n) = (self.sizes.latent, self.sizes.channels);
-        sums_of_rows(simd, (&tape.pre, 3 * g), &mut tape.room.sums, |gate, sums| {
-            let of = &self.first[gate / g];
-            groups.put(of.b.start + gate % g, sums);
-            if self.mask == Mask::Whole {
-                let start = of.w.start + gate % g * of.cols + 2 * d + n;
-                (start..start + n).for_each(|at| groups.put(at, sums));
-            }
-        });
+        sums_of_rows(
+            simd,
+            (&tape.pre, 3 * g),
+            &mut tape.room.sums,
+            |gate, sums| {
+                let of = &self.first[gate / g];
+                groups.put(of.b.start + gate % g, sums);
+                if self.mask == Mask::Whole {
+                    let start = of.w.start + gate % g * of.cols + 2 * d + n;
+                    (start..start + n).for_each(|at| groups.put(at, sums));
+                }
+            },
+        );
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct FlowTape<P> {
     dk: Vec<P>,
     pub(super) d: Vec<P>,
     dy: Vec<P>,
+    /// Slopes of one lane, and one number more for each of its states.
+    alone: Vec<f32>,
 }
 
 impl<P: Lanes> FlowTape<P> {
@@ -64,6 +66,7 @@ impl<P: Lanes> FlowTape<P> {
             dk: blank(flow.solver.scheme.stages() * state),
             d: blank(state),
             dy: blank(state),
+            alone: vec![0.0; (flow.stages() + 1) * flow.dim],
         }
     }
 }
@@ -111,12 +114,7 @@ impl LaneFlow {
     }
 
     /// Solves from the states at row 0 over some rows.
-    pub(super) fn forward<S: Simd, P: Lanes>(
-        &self,
-        simd: S,
-        tape: &mut FlowTape<P>,
-        rows: usize,
-    ) {
+    pub(super) fn forward<S: Simd, P: Lanes>(&self, simd: S, tape: &mut FlowTape<P>, rows: usize) {
         let state = self.state();
         tape.now.copy_from_slice(&tape.z[..state]);
         tape.walks.fill(Walk::to(rows));
@@ -161,7 +159,7 @@ impl LaneFlow {
         let h = P::Vector::splat(simd, self.solver.h as f32);
         let trials = &tape.step[tape.steps * samples..][..samples];
         let k = &mut tape.k[tape.steps * stages * state..][..stages * state];
-        let mut sum = |weights: &[f32; MOST_STAGES], k: &[P], z: &[P], to: &mut [P]| {
+        let sum = |weights: &[f32; MOST_STAGES], k: &[P], z: &[P], to: &mut [P]| {
             for (j, (to, z)) in to.iter_mut().zip(z).enumerate() {
                 let mut slope = P::Vector::splat(simd, 0.0);
                 for (k, &w) in k.chunks_exact(state).zip(weights) {
@@ -176,12 +174,8 @@ impl LaneFlow {
             let (before, k) = k.split_at_mut(i * state);
             let y = tape.net.inputs(call..call + samples);
             sum(&self.a[i], before, &tape.now, y);
-            self.field.forward(
-                simd,
-                &mut tape.net,
-                call..call + samples,
-                &mut k[..state],
-            );
+            self.field
+                .forward(simd, &mut tape.net, call..call + samples, &mut k[..state]);
         }
         sum(&self.b, k, &tape.now, &mut tape.next);
     }
@@ -233,27 +227,45 @@ impl LaneFlow {
 
     /// The states at the rows that a step of a lane reaches, and behind it.
     fn put_rows<P: Lanes>(&self, tape: &mut FlowTape<P>, sample: usize, lane: usize, step: f32) {
-        let (state, stages) = (self.state(), self.stages());
+        let (state, dim) = (self.state(), self.dim);
         let at = tape.at[tape.steps * self.samples + sample].lanes()[lane];
-        let of_sample = sample * self.dim..(sample + 1) * self.dim;
-        for row in Walk::reached(at, step) {
+        let of_sample = sample * dim..(sample + 1) * dim;
+        let rows = Walk::reached(at, step);
+        if rows.clone().any(|row| row as f32 != at + step) {
+            self.gather(tape, sample, lane);
+        }
+        for row in rows {
             let theta = (row as f32 - at) / step;
+            let z = &mut tape.z[row * state..][of_sample.clone()];
             if theta == 1.0 {
-                for j in of_sample.clone() {
-                    tape.z[row * state + j].lanes_mut()[lane] = tape.next[j].lanes()[lane];
-                }
+                let next = z.iter_mut().zip(&tape.next[of_sample.clone()]);
+                next.for_each(|(z, next)| z.lanes_mut()[lane] = next.lanes()[lane]);
                 continue;
             }
-            let weights = self.within(theta, step);
-            let k = &tape.k[tape.steps * stages * state..][..stages * state];
-            for j in of_sample.clone() {
-                let slopes = k.iter().skip(j).step_by(state).zip(&weights);
-                let change: f32 = slopes.map(|(k, w)| w * k.lanes()[lane]).sum();
-                tape.z[row * state + j].lanes_mut()[lane] = tape.now[j].lanes()[lane] + change;
+            let (k, change) = tape.alone.split_at_mut(self.stages() * dim);
+            change.fill(0.0);
+            for (k, w) in k.chunks_exact(dim).zip(self.within(theta, step)) {
+                let pairs = change.iter_mut().zip(k);
+                pairs.for_each(|(change, k)| *change += w * k);
+            }
+            let now = tape.now[of_sample.clone()].iter().zip(&*change);
+            for (z, (now, change)) in z.iter_mut().zip(now) {
+                z.lanes_mut()[lane] = now.lanes()[lane] + change;
             }
         }
         for j in of_sample {
             tape.now[j].lanes_mut()[lane] = tape.next[j].lanes()[lane];
+        }
+    }
+
+    /// Takes the slopes of a lane's step out of the lanes.
+    fn gather<P: Lanes>(&self, tape: &mut FlowTape<P>, sample: usize, lane: usize) {
+        let (state, dim) = (self.state(), self.dim);
+        let k = &tape.k[tape.steps * self.stages() * state..][..self.stages() * state];
+        let slopes = k.chunks_exact(state).zip(tape.alone.chunks_exact_mut(dim));
+        for (k, to) in slopes {
+            let entries = to.iter_mut().zip(&k[sample * dim..]);
+            entries.for_each(|(to, k)| *to = k.lanes()[lane]);
         }
     }
 
@@ -289,31 +301,50 @@ impl LaneFlow {
 
     /// Adds the cotangents of the rows that a step has reached to those of its slopes and states.
     fn take_rows<P: Lanes>(&self, tape: &mut FlowTape<P>, step: usize, of_rows: &[P]) {
-        let state = self.state();
         for sample in 0..self.samples {
             let place = step * self.samples + sample;
             for lane in 0..P::WIDTH {
                 let (at, step) = (tape.at[place].lanes()[lane], tape.step[place].lanes()[lane]);
-                if step == 0.0 {
-                    continue;
-                }
-                for row in Walk::reached(at, step) {
-                    let theta = (row as f32 - at) / step;
-                    let weights = self.within(theta, step);
-                    for j in sample * self.dim..(sample + 1) * self.dim {
-                        let d = of_rows[row * state + j].lanes()[lane];
-                        if theta == 1.0 {
-                            tape.d[j].lanes_mut()[lane] += d;
-                            continue;
-                        }
-                        tape.next[j].lanes_mut()[lane] += d;
-                        let slopes = tape.dk.iter_mut().skip(j).step_by(state);
-                        slopes
-                            .zip(&weights)
-                            .for_each(|(dk, w)| dk.lanes_mut()[lane] += w * d);
-                    }
+                if step > 0.0 {
+                    self.take_rows_of(tape, (sample, lane), (at, step), of_rows);
                 }
             }
+        }
+    }
+
+    /// The same of one lane.
+    fn take_rows_of<P: Lanes>(
+        &self,
+        tape: &mut FlowTape<P>,
+        (sample, lane): (usize, usize),
+        (at, step): (f32, f32),
+        of_rows: &[P],
+    ) {
+        let (state, dim) = (self.state(), self.dim);
+        let of_sample = sample * dim..(sample + 1) * dim;
+        let (dk, d) = tape.alone.split_at_mut(self.stages() * dim);
+        dk.fill(0.0);
+        for row in Walk::reached(at, step) {
+            let of_row = of_rows[row * state..][of_sample.clone()].iter();
+            let theta = (row as f32 - at) / step;
+            if theta == 1.0 {
+                let pairs = tape.d[of_sample.clone()].iter_mut().zip(of_row);
+                pairs.for_each(|(to, d)| to.lanes_mut()[lane] += d.lanes()[lane]);
+                continue;
+            }
+            let before = tape.next[of_sample.clone()].iter_mut();
+            for ((d, of_row), before) in d.iter_mut().zip(of_row).zip(before) {
+                *d = of_row.lanes()[lane];
+                before.lanes_mut()[lane] += *d;
+            }
+            for (dk, w) in dk.chunks_exact_mut(dim).zip(self.within(theta, step)) {
+                let pairs = dk.iter_mut().zip(&*d);
+                pairs.for_each(|(dk, d)| *dk += w * d);
+            }
+        }
+        for (dk, to) in dk.chunks_exact(dim).zip(tape.dk.chunks_exact_mut(state)) {
+            let pairs = to[of_sample.clone()].iter_mut().zip(dk);
+            pairs.for_each(|(to, dk)| to.lanes_mut()[lane] += dk);
         }
     }
 

@@ -261,9 +261,8 @@ impl<P: Lanes> Sweep<P> {
             let per_value = f64::from(self.per_value.lanes()[lane]);
             let mean = |squares: &P| f64::from(squares.lanes()[lane]) * per_value;
             let least = self.squares.iter().map(mean).fold(f64::INFINITY, f64::min);
-            let weight = |squares: &P| {
-                (-(mean(squares) - least) / (2.0 * self.sigma * self.sigma)).exp()
-            };
+            let weight =
+                |squares: &P| (-(mean(squares) - least) / (2.0 * self.sigma * self.sigma)).exp();
             let total: f64 = self.squares.iter().map(weight).sum();
             let loss: f64 = self.squares.iter().map(|s| weight(s) * mean(s)).sum();
             self.loss.lanes_mut()[lane] = (loss / total) as f32;
@@ -442,11 +441,7 @@ impl<P: Lanes> Sweep<P> {
         for j in 0..l {
             let (mean, spread) = (self.both[j].load(simd), self.both[l + j].load(simd));
             let (mut of_mean, mut of_spread) = (zero, zero);
-            for (d, epsilon) in self.flow.d[j..]
-                .iter()
-                .zip(&self.epsilon[j..])
-                .step_by(l)
-            {
+            for (d, epsilon) in self.flow.d[j..].iter().zip(&self.epsilon[j..]).step_by(l) {
                 let d = d.load(simd);
                 of_mean += d;
                 of_spread = d.mul_add(epsilon.load(simd), of_spread);

@@ -135,12 +135,7 @@ const DOPRI5_WITHIN: [[f64; 4]; 7] = [
 ];
 
 impl Scheme {
-    const ALL: [Scheme; 4] = [
-        Scheme::Dopri5,
-        Scheme::Euler,
-        Scheme::Midpoint,
-        Scheme::Rk4,
-    ];
+    const ALL: [Scheme; 4] = [Scheme::Dopri5, Scheme::Euler, Scheme::Midpoint, Scheme::Rk4];
 
     /// Their names.
     pub(super) const NAMES: [&str; 4] = ["dopri5", "euler", "midpoint", "rk4"];

@@ -118,37 +118,29 @@ fn linear(lambda: f64) -> (Net, Vec<f64>) {
     (Net::new(&names, &widths, &layout), theta)
 }
 
-/// z' = −z: rows are on the exponential, within steps as at their ends, to the tolerance; and tighter tolerances are closer.
+/// z' = −z: rows are on the exponential, within steps as at their ends, to the tolerance.
 #[test]
 fn solutions_of_a_linear_field_are_exponentials_at_every_row() {
     let (net, theta) = linear(-1.0);
-    let largest = |rtol: f64, h: f64| {
-        let solver = Solver {
-            scheme: Scheme::Dopri5,
-            rtol,
-            atol: 1e-12,
-            h,
-        };
-        let (mut worst, mut rows) = (0.0f64, Vec::new());
-        let mut z = [1.0];
-        solver.solve(
-            (&net, &theta),
-            &mut z,
-            50,
-            &mut SolverRoom::default(),
-            |row, z| {
+    for (h, last) in [(0.05, 50), (1.0, 5), (4.0, 2)] {
+        for rtol in [1e-3, 1e-5, 1e-7] {
+            let solver = Solver {
+                scheme: Scheme::Dopri5,
+                rtol,
+                atol: 1e-12,
+                h,
+            };
+            let (mut worst, mut rows, mut z) = (0.0f64, Vec::new(), [1.0]);
+            let room = &mut SolverRoom::default();
+            solver.solve((&net, &theta), &mut z, last, room, |row, z| {
                 let exact = (-h * row as f64).exp();
                 worst = worst.max((z[0] / exact - 1.0).abs());
                 rows.push(row);
-            },
-        );
-        assert_eq!(rows, (1..=50).collect::<Vec<_>>());
-        worst
-    };
-    for h in [0.05, 1.0, 4.0] {
-        // A step's error is below the tolerance, there are at most 100, and the fourth order within steps has some ten times the error.
-        assert!(largest(1e-3, h) < 0.2, "{}", largest(1e-3, h));
-        assert!(largest(1e-7, h) < 1e-3 * largest(1e-3, h).max(1e-3), "{h}");
+            });
+            assert_eq!(rows, (1..=last).collect::<Vec<_>>());
+            // The error of a step is below the tolerance; there are up to 32, and within a step it is some times larger.
+            assert!(worst < 100.0 * rtol, "{h} {rtol}: {worst}");
+        }
     }
 }
 
@@ -298,10 +290,34 @@ fn plain_loss(
 fn gradients_are_those_of_the_plain_objective_and_wrong_ones_are_found() {
     // With and without missing values and divergence; steps that are halved, and steps over several rows.
     let cases = [
-        (form((3, 4, 1, 5), (2, 6), (2, 9), solver(Scheme::Dopri5, 0.1)), false, 1, 3, 0),
-        (form((2, 3, 2, 4), (3, 5), (3, 7), solver(Scheme::Dopri5, 2.0)), true, 9, 2, 60),
-        (form((2, 5, 1, 3), (4, 3), (1, 12), solver(Scheme::Rk4, 0.3)), true, 8, 1, 30),
-        (form((4, 3, 1, 3), (2, 7), (2, 6), solver(Scheme::Midpoint, 0.2)), false, 17, 3, 100),
+        (
+            form((3, 4, 1, 5), (2, 6), (2, 9), solver(Scheme::Dopri5, 0.1)),
+            false,
+            1,
+            3,
+            0,
+        ),
+        (
+            form((2, 3, 2, 4), (3, 5), (3, 7), solver(Scheme::Dopri5, 2.0)),
+            true,
+            9,
+            2,
+            60,
+        ),
+        (
+            form((2, 5, 1, 3), (4, 3), (1, 12), solver(Scheme::Rk4, 0.3)),
+            true,
+            8,
+            1,
+            30,
+        ),
+        (
+            form((4, 3, 1, 3), (2, 7), (2, 6), solver(Scheme::Midpoint, 0.2)),
+            false,
+            17,
+            3,
+            100,
+        ),
     ];
     for (form, missing, batch, samples, epoch) in cases {
         let series = waves(form.unit.channels, 0, 60, missing);

@@ -157,7 +157,11 @@ fn loss_and_gradient_are_the_known_ones() {
     network.infer(data.slice(0..4), &mut z);
     network.observe(&z, &mut x_hat);
     let expected = [-0.05342936, -0.57686153, 0.15415932, 0.1081966];
-    for (found, expected) in z.iter().chain(&x_hat).zip([expected.as_slice(), &[0.1451144, 0.39758627]].concat()) {
+    for (found, expected) in z
+        .iter()
+        .chain(&x_hat)
+        .zip([expected.as_slice(), &[0.1451144, 0.39758627]].concat())
+    {
         // Eight digits are given, and weights are rounded to f32.
         assert!((found - expected).abs() < 5e-8, "{z:?} {x_hat:?}");
     }
@@ -281,10 +285,16 @@ fn gradients_are_those_of_the_plain_objective_and_wrong_ones_are_found() {
             let (found, gradient) = training.once(&theta, &starts);
             // A sum of squares of order one in f32.
             assert!((found - loss(&wide)).abs() < 1e-5, "{found}");
-            assert_eq!(wrong_tensor(&layout, &gradient, &expected), None, "{form:?}");
+            assert_eq!(
+                wrong_tensor(&layout, &gradient, &expected),
+                None,
+                "{form:?}"
+            );
             for tensor in layout.tensors() {
                 let mut wrong = gradient.clone();
-                wrong[tensor.range.clone()].iter_mut().for_each(|v| *v *= 0.99);
+                wrong[tensor.range.clone()]
+                    .iter_mut()
+                    .for_each(|v| *v *= 0.99);
                 let large = expected[tensor.range.clone()].iter().any(|v| {
                     let everywhere = expected.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
                     v.abs() > 0.1 * everywhere
@@ -314,7 +324,13 @@ fn it_obeys_the_laws_of_dynamics() {
         for _ in 0..5 {
             // Deviations are positive; below zero they are none that the unit gives.
             let z: Vec<f64> = (0..6)
-                .map(|i| if i < 3 { rng.normal() } else { rng.normal().abs() })
+                .map(|i| {
+                    if i < 3 {
+                        rng.normal()
+                    } else {
+                        rng.normal().abs()
+                    }
+                })
                 .collect();
             let s: Vec<f64> = (0..inputs).map(|_| rng.normal()).collect();
             laws::jacobian_of_dynamics_matches_differences(&network, &z, &s, &mut rng).unwrap();
