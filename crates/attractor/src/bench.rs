@@ -54,6 +54,8 @@ pub static WORKLOADS: &[Workload] = &[
     neural_ode("neural-ode-50", 3, 50),
     neural_ode("neural-ode-450", 5, 450),
     neural_ode("neural-ode-139", 64, 139),
+    continuous("ode-rnn", 18, 44),
+    continuous("latent-ode", 8, 20),
 ];
 
 /// Steps between sparse forcings: sines have no predictability time.
@@ -149,6 +151,19 @@ const fn neural_ode(name: &'static str, observed: usize, hidden: usize) -> Workl
     }
 }
 
+/// Of the EEG, with the sizes that are the defaults.
+const fn continuous(model: &'static str, latent: usize, hidden: usize) -> Workload {
+    Workload {
+        name: model,
+        model,
+        observed: 64,
+        latent,
+        hidden,
+        window: 100,
+        batch: 50,
+    }
+}
+
 impl Workload {
     /// Whether it is one of the paper's own four.
     pub fn is_ours(&self) -> bool {
@@ -164,7 +179,7 @@ impl Workload {
                 ("sequence", whole(self.window - PREDICTION)),
                 ("prediction", whole(PREDICTION)),
             ],
-            "lem" => vec![("window", whole(self.window))],
+            "lem" | "ode-rnn" | "latent-ode" => vec![("window", whole(self.window))],
             "neural-ode" => vec![
                 ("window", whole(self.window)),
                 ("forcing", "none".to_string()),

@@ -13,7 +13,7 @@ use attractor_core::system::simulate::SimulateError;
 use crate::embedding::EmbeddingError;
 use crate::engine::EngineError;
 use crate::evaluation::EvaluationError;
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, SplitError};
 use crate::figure::FigureError;
 use crate::format::FormatError;
 use crate::generate::GenerateError;
@@ -138,6 +138,12 @@ pub enum Error {
 }
 
 const CREATE_FOLDER: &str = "create the folder first, or name a file in another one";
+
+impl From<SplitError> for Error {
+    fn from(error: SplitError) -> Error {
+        ExperimentError::Split(error).into()
+    }
+}
 
 impl Error {
     /// What the user can do about it.

@@ -5,6 +5,7 @@
 //! | Table 1 | ECG and EEG |
 //! | table on the benchmarks, appendix | Lorenz-63 and Lorenz-96 |
 //! | table on the partially observed system, appendix | multiscale Lorenz-96 |
+//! | table on neural ODEs, appendix | Latent-ODE and ODE-RNN |
 //! | ablation study, appendix | `(tanh)`, dendPLRNN + GTF, dendPLRNN + STF |
 
 use attractor_core::settings::nearest;
@@ -107,6 +108,18 @@ pub static PAPER: &[PaperRow] = &[
         [(14.0, 7.0), (0.54, 0.15), (5.9e-1, 0.3e-1)],
         448,
         28672,
+    ),
+    row(
+        "Latent-ODE / EEG",
+        [(16.1, 3.0), (0.47, 0.02), (0.56, 0.02)],
+        64,
+        17_915,
+    ),
+    row(
+        "ODE-RNN / EEG",
+        [(13.9, 2.1), (0.59, 0.03), (0.91, 0.06)],
+        64,
+        17_859,
     ),
     row(
         "shPLRNN + GTF / Lorenz-63",

@@ -18,7 +18,6 @@ use attractor_core::train::{Control, Epoch, State, Watch};
 use crate::Error;
 use crate::engine::Share;
 use crate::evaluation::{Cache, Evaluation, Judge, Origin, refuse_unfit};
-use crate::experiment::ExperimentError;
 use crate::format;
 use crate::model_file::Reconstruction;
 use crate::run::{
@@ -177,11 +176,8 @@ impl Sweep {
     /// What models of a cell are judged by, as they would see it.
     fn seen(&self, cell: &Cell) -> Result<Seen, Error> {
         let preparation = cell.experiment.preparation();
-        let split = ExperimentError::Split;
-        let prepared = preparation.prepare(&self.recording.series).map_err(split)?;
-        let parts = preparation
-            .split(self.recording.series.clone())
-            .map_err(split)?;
+        let prepared = preparation.prepare(&self.recording.series)?;
+        let parts = preparation.split(self.recording.series.clone())?;
         let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
         let judged_by = judged_by.unwrap_or(&self.recording.series);
         Ok(self
@@ -305,8 +301,7 @@ impl Sweep {
             return Ok(bench.clone());
         }
         let request = &self.study.judging.request;
-        let parts = preparation.split(self.recording.series.clone());
-        let parts = parts.map_err(ExperimentError::Split)?;
+        let parts = preparation.split(self.recording.series.clone())?;
         let origin = Origin {
             trained_on: Some(model.see_prepared(&parts.training)?),
             chosen_by: parts

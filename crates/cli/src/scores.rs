@@ -139,9 +139,10 @@ fn remark(score: &Score) -> Vec<String> {
     }
     if let Some(details) = &score.valid_time {
         // Forecasts that were all still valid say no more.
-        let least = match details.found.censored == details.found.starts {
-            true => "at least ",
-            false => "",
+        let least = if details.found.censored == details.found.starts {
+            "at least "
+        } else {
+            ""
         };
         let mut line = format!("{id}: a time of {least}{}", figure(details.time));
         if let Some(times) = details.lyapunov_times {

@@ -17,6 +17,7 @@
 
 pub mod analysis;
 pub mod catalogue;
+mod continuous;
 pub mod dynamics;
 pub mod embed;
 pub mod equations;

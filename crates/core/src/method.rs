@@ -10,11 +10,13 @@
 //! loaded. `train`, `resume`, `sweep`, model files, `evaluate`, `table`, `report` and the laws follow from the list. A program can
 //! [`register`] methods of its own before it uses them.
 
+pub mod latent_ode;
 pub mod lem;
 pub mod linear;
 pub mod lstm;
 pub mod neural_ode;
 pub mod nvar;
+pub mod ode_rnn;
 mod recording;
 mod recurrent;
 pub mod reservoir;
@@ -203,7 +205,7 @@ impl FitError {
                 0 | 1 => None,
                 rows => Some(format!("use `--window {}` or less", rows - 1)),
             },
-            FitError::Windows(WindowsError::TooSparse { .. }) => {
+            FitError::Windows(WindowsError::TooSparse { .. } | WindowsError::Sparse { .. }) => {
                 Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--state`".into())
             }
             FitError::Interval(_) => Some(
@@ -432,6 +434,8 @@ pub static METHODS: &[&Method] = &[
     &lstm::LSTM,
     &lem::LEM,
     &neural_ode::NEURAL_ODE,
+    &ode_rnn::ODE_RNN,
+    &latent_ode::LATENT_ODE,
 ];
 
 /// Methods of the program that uses the library.

@@ -182,6 +182,28 @@ impl Exponential {
     }
 }
 
+/// η falls by the same factor at every update, down to a floor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Floored {
+    /// First learning rate.
+    pub start: f64,
+    /// What it is multiplied by at every update.
+    pub factor: f64,
+    /// The rate below which it does not fall.
+    pub floor: f64,
+    /// Number of epochs.
+    pub epochs: u64,
+    /// Updates an epoch.
+    pub batches_per_epoch: u64,
+}
+
+impl Floored {
+    /// η of an update, counted from 0.
+    pub fn rate(&self, update: u64) -> f64 {
+        (self.start * self.factor.powf(update as f64)).max(self.floor)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,5 +278,20 @@ mod tests {
         // γ = exp(ln(1e-3)/5000), already at the 50th update.
         assert!((schedule.rate(49) / 1e-3 - 0.998_619_402_8).abs() < 1e-10);
         assert!((schedule.rate(249_999) - 1e-6).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_floored_schedule_falls_at_every_update_and_stays_at_its_floor() {
+        let schedule = Floored {
+            start: 1e-2,
+            factor: 0.999,
+            floor: 1e-3,
+            epochs: 100,
+            batches_per_epoch: 50,
+        };
+        assert_eq!(schedule.rate(0), 1e-2);
+        assert!((schedule.rate(2) - 1e-2 * 0.999 * 0.999).abs() < 1e-16);
+        // 0.999^2301 is above a tenth, 0.999^2302 below.
+        assert!(schedule.rate(2301) > 1e-3 && schedule.rate(2302) == 1e-3);
     }
 }

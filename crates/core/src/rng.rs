@@ -32,6 +32,8 @@ pub enum Stream {
     TrainingNoise = 6,
     /// Where the orbits of a search start.
     Starts = 7,
+    /// Latent states that a fit draws around their means.
+    LatentStates = 8,
 }
 
 /// A stream of random numbers.

@@ -31,7 +31,7 @@ use crate::map::shallow::Activation;
 use crate::map::{Dims, UnitKind};
 use crate::method::LoadedValues;
 use crate::model::{Architecture, Model};
-use crate::optim::{Exponential, Moments, Optimizer};
+use crate::optim::{Exponential, Floored, Moments, Optimizer};
 use crate::penalty::PenaltyWeights;
 pub use crate::progress::Control;
 use crate::progress::Progress;
@@ -70,6 +70,8 @@ pub struct Course {
 pub enum Schedule {
     /// By the same factor every epoch.
     Exponential(Exponential),
+    /// By the same factor every update, down to a floor.
+    Floored(Floored),
     /// In rounds that restart from their best parameters.
     Rounds(Rounds),
 }
@@ -79,6 +81,7 @@ impl Schedule {
     pub fn rate(&self, state: &State) -> f64 {
         match self {
             Schedule::Exponential(schedule) => schedule.rate(state.update),
+            Schedule::Floored(schedule) => schedule.rate(state.update),
             Schedule::Rounds(rounds) => rounds.rate(state),
         }
     }
@@ -87,6 +90,7 @@ impl Schedule {
     pub fn updates_per_epoch(&self) -> u64 {
         match self {
             Schedule::Exponential(schedule) => schedule.batches_per_epoch,
+            Schedule::Floored(schedule) => schedule.batches_per_epoch,
             Schedule::Rounds(_) => 0,
         }
     }
@@ -95,6 +99,7 @@ impl Schedule {
     pub fn epochs(&self) -> u64 {
         match self {
             Schedule::Exponential(schedule) => schedule.epochs,
+            Schedule::Floored(schedule) => schedule.epochs,
             Schedule::Rounds(rounds) => rounds.rounds * rounds.epochs,
         }
     }

@@ -55,6 +55,28 @@ pub enum WindowsError {
         /// The share of values that a window needs.
         least: f64,
     },
+    /// So much is missing that no window is left, though none has to begin with a complete row.
+    #[error(
+        "too many values are missing: none of the {left_out} windows of {window} steps has all inputs and {} % of its values",
+        100.0 * least
+    )]
+    Sparse {
+        /// The window asked for.
+        window: usize,
+        /// Windows that would fit.
+        left_out: usize,
+        /// The share of values that a window needs.
+        least: f64,
+    },
+}
+
+/// Where windows may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum First {
+    /// At rows that are complete, because an initial state is inferred from them.
+    Complete,
+    /// At any row.
+    Any,
 }
 
 /// The share of its values that a window needs, unless another is given.
@@ -68,6 +90,25 @@ impl Windows {
 
     /// Cuts a series into windows of `window` predicted steps that have at least this share of their values.
     pub fn with_share(series: &Series, window: usize, least: f64) -> Result<Windows, WindowsError> {
+        Windows::cut(series, window, least, First::Complete)
+    }
+
+    /// The same for models that take in rows of which values are missing: windows start at any row, and the share is that of all
+    /// their values.
+    pub fn from_any_row(
+        series: &Series,
+        window: usize,
+        least: f64,
+    ) -> Result<Windows, WindowsError> {
+        Windows::cut(series, window, least, First::Any)
+    }
+
+    fn cut(
+        series: &Series,
+        window: usize,
+        least: f64,
+        first_row: First,
+    ) -> Result<Windows, WindowsError> {
         let rows = Rows::new(series);
         let mut windows = Windows {
             dim_obs: series.dim_obs(),
@@ -85,26 +126,38 @@ impl Windows {
         for trajectory in 0..series.trajectories().len() {
             for segment in series.segments(trajectory) {
                 longest = longest.max(segment.len());
-                windows.add_segment(first + segment.start..first + segment.end, &rows, least);
+                let segment = first + segment.start..first + segment.end;
+                windows.add_segment(segment, &rows, (least, first_row));
             }
             first += series.len_of(trajectory);
         }
         match (windows.starts, windows.left_out) {
             (0, 0) => Err(WindowsError::TooShort { window, longest }),
-            (0, left_out) => Err(WindowsError::TooSparse {
-                window,
-                left_out,
-                least,
+            (0, left_out) => Err(match first_row {
+                First::Complete => WindowsError::TooSparse {
+                    window,
+                    left_out,
+                    least,
+                },
+                First::Any => WindowsError::Sparse {
+                    window,
+                    left_out,
+                    least,
+                },
             }),
             _ => Ok(windows),
         }
     }
 
     /// Adds the starts in a stretch of rows without a gap, as runs of consecutive ones.
-    fn add_segment(&mut self, segment: Range<usize>, rows: &Rows, least: f64) {
+    fn add_segment(&mut self, segment: Range<usize>, rows: &Rows, (least, first): (f64, First)) {
         let mut follows = false;
         for start in segment.start..segment.end.saturating_sub(self.window) {
-            if !rows.allow(start, self.window, least) {
+            let allowed = match first {
+                First::Complete => rows.allow(start, self.window, least),
+                First::Any => rows.have_enough(start..start + self.window + 1, least),
+            };
+            if !allowed {
                 self.left_out += 1;
                 follows = false;
                 continue;
@@ -225,6 +278,13 @@ impl Rows {
         let there = self.observed[end] - self.observed[first];
         complete && driven && there > 0 && there as f64 >= least * (window * self.dim_obs) as f64
     }
+
+    /// Whether some rows have all inputs and enough of their values.
+    fn have_enough(&self, rows: Range<usize>, least: f64) -> bool {
+        let driven = self.undriven[rows.end] == self.undriven[rows.start];
+        let there = self.observed[rows.end] - self.observed[rows.start];
+        driven && there > 0 && there as f64 >= least * (rows.len() * self.dim_obs) as f64
+    }
 }
 
 /// One kind of values of all trajectories; 0 where one is missing.
@@ -319,6 +379,18 @@ mod tests {
         ));
         let windows = Windows::with_share(&series, 2, 0.25).unwrap();
         assert_eq!((windows.observed_from(0), windows.observed_from(3)), (2, 1));
+    }
+
+    #[test]
+    fn windows_from_any_row_have_enough_values() {
+        let (x, o) = (f64::NAN, 1.0);
+        let series = Series::from_rows(vec![x, o, x, o, o, x, x, x], 1, 1.0).unwrap();
+        let windows = Windows::from_any_row(&series, 2, 0.5).unwrap();
+        // Three rows each: 1, 2, 2, 2, 1, 0 values.
+        assert_eq!(windows.all_starts().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(windows.left_out(), 3);
+        let sparse = Windows::from_any_row(&series, 2, 0.9).unwrap_err();
+        assert!(matches!(sparse, WindowsError::Sparse { left_out: 6, .. }));
     }
 
     #[test]

@@ -197,13 +197,14 @@ fn choose<'a>(
             name: name.clone(),
             known: known(),
         })?;
-        return match fits(&found) {
-            true => Ok(vec![found]),
-            false => Err(Fault::NoTable {
+        return if fits(&found) {
+            Ok(vec![found])
+        } else {
+            Err(Fault::NoTable {
                 name: name.clone(),
                 kind: "variable without the coordinate of time".to_string(),
                 known: known(),
-            }),
+            })
         };
     }
     let along: Vec<_> = all.iter().filter(fits).collect();

@@ -336,8 +336,7 @@ impl Demo {
         let settings = self.settings(&own);
         let mut test = part(path, options, at.map(|[_, start]| start), None);
         let preparation = experiment(&settings)?.preparation();
-        let names = preparation.held_out_names(series);
-        for name in names.map_err(ExperimentError::Split)? {
+        for name in preparation.held_out_names(series)? {
             let Ok(pattern) = name.parse();
             test.options.only_trajectories.push(pattern);
         }

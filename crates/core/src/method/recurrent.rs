@@ -10,7 +10,6 @@ use crate::series::{Series, mean_and_sd};
 use crate::settings::{Domain, Setting, Settings};
 use crate::theta::Shape;
 use crate::train::{Outcome, State, Watch};
-use crate::windows::Windows;
 
 pub(super) const fn hidden(default: &'static str) -> Setting {
     let about = "Hidden units n; the state has twice as many numbers";
@@ -158,21 +157,12 @@ impl<L: LaneCell> Trainer for RecurrentTrainer<L> {
     }
 
     fn notes(&self) -> Vec<String> {
-        notes(&self.plan.windows)
+        trained::notes_of_missing(&self.plan.windows)
     }
 
     fn against_divergence(&self) -> Vec<&'static str> {
         self.remedies.clone()
     }
-}
-
-fn notes(windows: &Windows) -> Vec<String> {
-    let (left_out, count) = (windows.left_out(), windows.count());
-    let note = || {
-        let all = left_out + count;
-        format!("values are missing: {left_out} of {all} windows are left out")
-    };
-    (left_out > 0).then(note).into_iter().collect()
 }
 
 /// The sizes of a network, from a matrix whose rows are four for each unit and whose columns are those of the inputs and

@@ -11,7 +11,7 @@ use crate::exponent::automatic::{Predictability, predictability};
 use crate::forcing::Forcing;
 use crate::forcing::adaptive::Adaptation;
 use crate::forcing::alpha::Estimator;
-use crate::optim::{Exponential, Optimizer};
+use crate::optim::{Exponential, Floored, Optimizer};
 use crate::settings::{AUTO, Dependence, Domain, Setting, Settings, Value, depends};
 use crate::text::{count, figure, grouped};
 use crate::theta::{Layout, Tensor};
@@ -141,12 +141,16 @@ pub(super) const NOISE: Setting = setting(
     "Standard deviation of the noise added to every window",
 );
 
-pub(super) const LEAST_OBSERVED: Setting = setting(
-    "least-observed",
-    "0.5",
-    Domain::FRACTION,
-    "Share of its values that a window needs; others are left out",
-);
+pub(super) const LEAST_OBSERVED: Setting = least_observed("0.5");
+
+pub(super) const fn least_observed(default: &'static str) -> Setting {
+    setting(
+        "least-observed",
+        default,
+        Domain::FRACTION,
+        "Share of its values that a window needs; others are left out",
+    )
+}
 
 // ---- the loop ----
 
@@ -166,6 +170,13 @@ pub(super) const fn lr(default: &'static str) -> Setting {
 pub(super) const fn lr_end(default: &'static str) -> Setting {
     setting("lr-end", default, RATE, "Last learning rate")
 }
+
+pub(super) const LR_DECAY: Setting = setting(
+    "lr-decay",
+    "0.999",
+    Domain::FRACTION,
+    "What the learning rate is multiplied by at every update, until it is lr-end",
+);
 
 pub(super) const fn optimizer(default: &'static str) -> Setting {
     setting(
@@ -235,6 +246,19 @@ pub(super) fn course(fitting: Fitting<'_>, layout: &Layout) -> Course {
     let schedule = Schedule::Exponential(Exponential {
         start: set.real("lr"),
         end: set.real("lr-end"),
+        epochs: set.integer("epochs") as u64,
+        batches_per_epoch: set.integer("batches-per-epoch") as u64,
+    });
+    course_of(fitting, layout, schedule)
+}
+
+/// What the loop does, with a learning rate that falls by the same factor every update, down to a floor.
+pub(super) fn floored_course(fitting: Fitting<'_>, layout: &Layout) -> Course {
+    let set = fitting.settings;
+    let schedule = Schedule::Floored(Floored {
+        start: set.real("lr"),
+        factor: set.real("lr-decay"),
+        floor: set.real("lr-end"),
         epochs: set.integer("epochs") as u64,
         batches_per_epoch: set.integer("batches-per-epoch") as u64,
     });
@@ -345,14 +369,18 @@ pub(super) fn notes_of_windows(windows: &Windows, forcing: Forcing) -> Vec<Strin
             count(windows.window(), "step")
         ));
     }
-    if windows.left_out() > 0 {
-        notes.push(format!(
-            "values are missing: {} of {} windows are left out",
-            windows.left_out(),
-            windows.left_out() + windows.count()
-        ));
-    }
+    notes.extend(notes_of_missing(windows));
     notes
+}
+
+/// What the user should know about windows of which values are missing.
+pub(super) fn notes_of_missing(windows: &Windows) -> Vec<String> {
+    let (left_out, count) = (windows.left_out(), windows.count());
+    let note = || {
+        let all = left_out + count;
+        format!("values are missing: {left_out} of {all} windows are left out")
+    };
+    (left_out > 0).then(note).into_iter().collect()
 }
 
 /// What an update keeps of a batch, so many numbers a step of a window, must fit into memory.

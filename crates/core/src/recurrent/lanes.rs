@@ -554,7 +554,7 @@ impl<P: Lanes> Sweep<P> {
 }
 
 /// All cotangents of rows.
-fn whole<P>(values: &[P], width: usize) -> Cotangents<'_, P> {
+pub(crate) fn whole<P>(values: &[P], width: usize) -> Cotangents<'_, P> {
     Cotangents {
         values,
         stride: width,
@@ -565,7 +565,7 @@ fn whole<P>(values: &[P], width: usize) -> Cotangents<'_, P> {
 
 /// Puts eight entries into a row from place j on, as far as it goes.
 #[inline(always)]
-fn put(row: &mut [f32], j: usize, entries: &[f32; GROUP]) {
+pub(crate) fn put(row: &mut [f32], j: usize, entries: &[f32; GROUP]) {
     match row[j..].first_chunk_mut() {
         Some(to) => *to = *entries,
         None => {
@@ -577,7 +577,7 @@ fn put(row: &mut [f32], j: usize, entries: &[f32; GROUP]) {
 
 /// Calls put(i, Σ d of feature i over all steps, by group).
 #[inline(always)]
-fn sums_of_rows<S: Simd, P: Lanes>(
+pub(crate) fn sums_of_rows<S: Simd, P: Lanes>(
     simd: S,
     (d, width): (&[P], usize),
     sums: &mut [P],

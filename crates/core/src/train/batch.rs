@@ -88,7 +88,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn load<P: Lanes>(&mut self, pack: usize, to: &mut Pack<P>, s: &mut [P]) {
         let (windows, batch) = (self.windows, self.drawing.batch);
         let (n, k, t) = (windows.dim_obs(), windows.dim_input(), windows.window());
-        let weight = 2.0 / self.observed() as f32;
+        let weight = 2.0 / self.observed().max(1) as f32;
         for (lane, of_lane) in to.weight.lanes_mut().iter_mut().enumerate() {
             let is_used = pack * P::WIDTH + lane < batch;
             *of_lane = if is_used { weight } else { 0.0 };
@@ -116,6 +116,23 @@ impl<'a> Batch<'a> {
             // Lanes beyond the batch repeat the last window with its noise.
             let window = |lane: usize| (batch - 1).min(pack * P::WIDTH + lane);
             (0..P::WIDTH).for_each(|lane| self.add_noise(window(lane), lane, &mut to.x));
+        }
+    }
+
+    /// Fills the lanes of a pack with the inputs of all rows but the last, T × K.
+    pub(crate) fn load_inputs<P: Lanes>(&self, pack: usize, s: &mut [P]) {
+        for group in 0..P::WIDTH / GROUP {
+            let first = pack * P::WIDTH + group * GROUP;
+            let windows = std::array::from_fn(|lane| {
+                let start = self.starts[(first + lane).min(self.drawing.batch - 1)];
+                &self.windows.s_from(start)[..s.len()]
+            });
+            let abreast = Abreast {
+                windows,
+                group,
+                to: &mut *s,
+            };
+            dispatch::<P, _>(self.drawing.isa, abreast);
         }
     }
 

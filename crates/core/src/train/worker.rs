@@ -168,8 +168,8 @@ impl<'a> Worker<'a> {
     /// Whether there is another epoch. A round begins with its validation loss.
     fn begin_epoch(&mut self) -> bool {
         let rounds = match &self.course.schedule {
-            Schedule::Exponential(schedule) => return self.state.epoch < schedule.epochs,
             Schedule::Rounds(rounds) => rounds,
+            schedule => return self.state.epoch < schedule.epochs(),
         };
         let turn = rounds.turn(&mut self.state);
         if turn == Turn::Begin {

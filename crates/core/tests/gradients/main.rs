@@ -72,7 +72,7 @@ fn plan(batch: usize) -> Plan {
 fn schedule(plan: &mut Plan) -> &mut Exponential {
     match &mut plan.course.schedule {
         Schedule::Exponential(schedule) => schedule,
-        Schedule::Rounds(_) => unreachable!("plans here have no rounds"),
+        _ => unreachable!("plans here have rates that fall every epoch"),
     }
 }
 

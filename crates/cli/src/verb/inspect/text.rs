@@ -47,9 +47,10 @@ fn trajectories(inspection: &Inspection) -> String {
     if let (Some(least), Some(most)) = (lengths().min(), lengths().max())
         && inspection.trajectories.len() > 1
     {
-        text += &match least == most {
-            true => format!(" of {} each", count(least, "row", "rows")),
-            false => format!(" of {least} to {most} rows"),
+        text += &if least == most {
+            format!(" of {} each", count(least, "row", "rows"))
+        } else {
+            format!(" of {least} to {most} rows")
         };
     }
     if gaps > 0 {

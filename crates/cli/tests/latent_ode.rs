@@ -1,0 +1,163 @@
+//! ODE-RNN and Latent-ODE as a user trains them: every verb works with them, an interrupted training goes on with the same bits, and
+//! invalid input is met with a remedy.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not marked as tests"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{document, said};
+use tempfile::TempDir;
+
+/// A turn in the plane, of which some values and some rows are missing in front.
+fn write_data(folder: &Path) {
+    let mut text = String::from("x,y\n");
+    for t in 0..400 {
+        let time = 0.1 * f64::from(t);
+        let (x, y) = ((2.0 * time).cos(), (2.0 * time).sin());
+        let is_there = |value: f64, missing: bool| {
+            if missing {
+                String::new()
+            } else {
+                value.to_string()
+            }
+        };
+        let early = t < 150;
+        let (x, y) = (
+            is_there(x, early && t % 3 == 1),
+            is_there(y, early && (t % 5 == 2 || t % 3 == 1)),
+        );
+        text.push_str(&format!("{x},{y}\n"));
+    }
+    fs::write(folder.join("d.csv"), text).unwrap();
+}
+
+const SHORT: &str = "--hidden 6 --latent 3 --gate-hidden 5 --window 20 --batch 8 --batches-per-epoch 5 --standardize off --quiet";
+
+#[test]
+fn both_go_through_every_verb() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_data(path);
+    // (3 + 1) 6 + 7·6 + 7·3 of the field; 3 (6 + 4 + 1) 5 + 2·6·3 + 6·6 of the unit; for ode-rnn 4·9 + 10·2 of the decoder and
+    // 7·9 + 10·6 unused; for latent-ode an encoder of 4 states, 9·6 + 7·6 of the transform and 4·2 of the decoder.
+    for (model, more, parameters) in [
+        (
+            "ode-rnn",
+            "--decoder-hidden 9 --noise 0.01",
+            87 + 237 + 56 + 123,
+        ),
+        (
+            "latent-ode",
+            "--encoder-latent 4 --transform-hidden 6 --time-step 0.1 --sigma 0.1 --kl-wait 1",
+            87 + 100 + 291 + 96 + 8,
+        ),
+    ] {
+        let train = format!("train d.csv --out {model} --model {model} {SHORT} --epochs 8 {more}");
+        said(path, &train, 0);
+        let scores = document(
+            path,
+            &format!("evaluate {model} --data d.csv --starts 2"),
+            0,
+        );
+        assert_eq!(scores["parameters"], parameters, "{model}");
+        let generate = format!("generate {model} --steps 50 --data d.csv --out {model}.csv");
+        said(path, &generate, 0);
+        let analyze = format!("analyze {model} --data d.csv --steps 50 --seconds 1");
+        document(path, &analyze, 0);
+        said(path, &format!("report {model} --seconds 1"), 0);
+        let (text, _) = said(path, &format!("explain {model}"), 0);
+        assert!(text.contains("tanh(W₁ (m, "), "{text}");
+        let (cited, _) = said(path, &format!("cite {model}"), 0);
+        assert!(cited.contains("rubanova2019"), "{cited}");
+    }
+}
+
+#[test]
+fn both_are_swept_and_tabled() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_data(path);
+    let study = "name = \"both\"\nseeds = 2\n[data]\ntrain = \"d.csv\"\n[settings]\nhidden = 4\nlatent = 2\ngate-hidden = 3\nwindow = 15\n\
+                 batch = 8\nepochs = 2\nbatches-per-epoch = 3\nstandardize = \"off\"\n\
+                 [[list]]\nname = \"rnn\"\nmodel = \"ode-rnn\"\n[[list]]\nname = \"latent\"\nmodel = \"latent-ode\"\n\
+                 [evaluation]\nfloors = false\nstarts = 1\n";
+    fs::write(path.join("both.toml"), study).unwrap();
+    said(path, "sweep both.toml --out both --quiet", 0);
+    let (table, _) = said(path, "table both", 0);
+    assert!(table.contains("rnn") && table.contains("latent"), "{table}");
+}
+
+#[test]
+fn a_resumed_training_is_the_whole_one() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_data(path);
+    for model in ["ode-rnn", "latent-ode"] {
+        let train =
+            format!("--model {model} {SHORT} --epochs 40 --checkpoint-every 3 --time-step 0.05");
+        let run = |name: &str| format!("{model}-{name}");
+        let whole = format!("train d.csv --out {} {train} --threads 1", run("whole"));
+        said(path, &whole, 0);
+        let cut = format!("train d.csv --out {} {train} --threads 2", run("cut"));
+        let mut child = common::start(path, &cut);
+        let folder = path.join(run("cut"));
+        common::wait_for(&folder.join("checkpoint.safetensors"), &mut child);
+        // It may have ended by now; then there is nothing to resume, and the bits are compared all the same.
+        let _ = child.kill();
+        child.wait().unwrap();
+        if !folder.join("outcome.json").exists() {
+            said(path, &format!("resume {} --quiet", run("cut")), 0);
+        }
+        let bytes = |name: &str| fs::read(path.join(run(name)).join("model.safetensors")).unwrap();
+        assert!(bytes("whole") == bytes("cut"), "{model}");
+    }
+}
+
+#[test]
+fn invalid_input_is_met_with_a_remedy() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_data(path);
+    let mut driven = String::from("x,input:s\n");
+    (0..200)
+        .for_each(|t| driven.push_str(&format!("{},{}\n", f64::from(t).sin(), f64::from(t).cos())));
+    fs::write(path.join("s.csv"), driven).unwrap();
+    for (data, wrong, expected) in [
+        (
+            "d.csv",
+            "--model ode-rnn --hidden-layers 8",
+            "a whole number from 1 to 7",
+        ),
+        (
+            "d.csv",
+            "--model latent-ode --solver rk5",
+            "dopri5, euler, midpoint, rk4",
+        ),
+        ("d.csv", "--model latent-ode --rtol 0", "a number above 0"),
+        (
+            "d.csv",
+            "--model latent-ode --window 1",
+            "a whole number from 2",
+        ),
+        (
+            "d.csv",
+            "--model ode-rnn --window 900",
+            "use `--window 399`",
+        ),
+        (
+            "d.csv",
+            "--model latent-ode --window 900",
+            "use `--window 399`",
+        ),
+        ("s.csv", "--model latent-ode", "use `--model ode-rnn`"),
+    ] {
+        let train = format!("train {data} --out w {wrong}");
+        let (_, stderr) = said(path, &train, 2);
+        assert!(stderr.contains(expected), "{wrong}: {stderr}");
+    }
+}
