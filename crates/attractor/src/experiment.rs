@@ -346,21 +346,11 @@ impl ExperimentError {
                 Some("`--standardize on`: zero mean and unit spread train best".into())
             }
             ExperimentError::Clock {
+                channel,
                 others,
-                has_time: true,
+                has_time,
                 ..
-            } => Some(format!(
-                "`{}` leaves it out",
-                shell::flag("state", &others.join(","))
-            )),
-            ExperimentError::Clock {
-                channel, others, ..
-            } => Some(format!(
-                "`{}` takes it as the time axis, `{}` leaves it out, `{}` trains on it",
-                shell::flag("time", channel),
-                shell::flag("state", &others.join(",")),
-                shell::flag("time", "none"),
-            )),
+            } => Some(of_clock(channel, others, *has_time)),
             ExperimentError::NoIsa { .. } => {
                 let available = names(Isa::available().map(Isa::name));
                 Some(format!("it has {available}; `--isa auto` takes the best"))
@@ -391,6 +381,19 @@ impl ExperimentError {
             ExperimentError::Read { .. } | ExperimentError::File { .. } => None,
         }
     }
+}
+
+/// What to do about a channel of times.
+fn of_clock(channel: &str, others: &[String], has_time: bool) -> String {
+    let without = shell::flag("state", &others.join(","));
+    if has_time {
+        return format!("`{without}` leaves it out");
+    }
+    format!(
+        "`{}` takes it as the time axis, `{without}` leaves it out, `{}` trains on it",
+        shell::flag("time", channel),
+        shell::flag("time", "none"),
+    )
 }
 
 impl Experiment {

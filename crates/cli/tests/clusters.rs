@@ -243,19 +243,7 @@ fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
     let folder = folder_with_study();
     let (study, out) = (folder.path().join("study.toml"), folder.path().join("out"));
     let job = cluster.submit(&study, &out);
-    let again = cluster.sweep(&[
-        study.to_str().unwrap(),
-        "--out",
-        out.to_str().unwrap(),
-        "--engine",
-        "slurm",
-    ]);
-    assert_eq!(again.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(
-        said.contains(&format!("job {job} is still")) && said.contains("--cancel"),
-        "{said}"
-    );
+    refused_while_queued(&cluster, &job, [&study, &out]);
     let running = |cluster: &Cluster| {
         cluster
             .said("squeue", &["-h", "-r", "-t", "R", "-j", &job])
@@ -297,6 +285,16 @@ fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
     ]);
     assert!(String::from_utf8_lossy(&done.stderr).contains("all runs of the study are done"));
     refused_partition(&cluster, &study, &folder.path().join("other"));
+}
+
+/// The same command is refused while its job is in the queue.
+fn refused_while_queued(cluster: &Cluster, job: &str, [study, out]: [&Path; 2]) {
+    let words = [study.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let again = cluster.sweep(&[&words[..], &["--engine", "slurm"]].concat());
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert_eq!(again.status.code(), Some(2), "{said}");
+    assert!(said.contains(&format!("job {job} is still")), "{said}");
+    assert!(said.contains("--cancel"), "{said}");
 }
 
 /// Slurm's words come first, and nothing is left behind.

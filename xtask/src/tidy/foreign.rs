@@ -108,6 +108,7 @@ const TABLE: &[Adopted] = &[
         "serde_json",
         &[
             "crates/cli/src/",
+            "crates/attractor/src/engine.rs",
             "crates/attractor/src/evaluation/",
             "crates/attractor/src/anatomy/document.rs",
             "crates/attractor/src/embedding.rs",

@@ -215,21 +215,26 @@ impl LaneNet {
         calls: usize,
         groups: &mut Groups<'_>,
     ) {
-        for (k, layer) in self.layers.iter().enumerate() {
-            let Layer { rows, cols, w, b } = &layer.of;
-            let (a, d) = (&tape.a[k][..calls * cols], &tape.d[k][..calls * rows]);
-            weight_gradient(
-                simd,
-                ((d, *rows), (a, *cols)),
-                &mut tape.turned[k],
-                (w.start, *cols),
-                groups,
-            );
-            let start = b.start;
-            sums_of_rows(simd, (d, *rows), &mut tape.sums, |i, sums| {
-                groups.put(start + i, sums);
-            });
-        }
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                for (k, layer) in self.layers.iter().enumerate() {
+                    let Layer { rows, cols, w, b } = &layer.of;
+                    let (a, d) = (&tape.a[k][..calls * cols], &tape.d[k][..calls * rows]);
+                    weight_gradient(
+                        simd,
+                        ((d, *rows), (a, *cols)),
+                        &mut tape.turned[k],
+                        (w.start, *cols),
+                        groups,
+                    );
+                    let start = b.start;
+                    sums_of_rows(simd, (d, *rows), &mut tape.sums, |i, sums| {
+                        groups.put(start + i, sums);
+                    });
+                }
+            },
+        );
     }
 }
 
@@ -241,11 +246,14 @@ fn of_calls_mut<'a, P>(values: &'a mut [P], width: usize, calls: &Range<usize>) 
     &mut values[calls.start * width..calls.end * width]
 }
 
+/// Rows of lanes, and how many each has.
+type Wide<'a, P> = (&'a [P], usize);
+
 /// Puts Σ d aᵀ at a place of the gradients, from row to row so many numbers apart.
 #[inline(always)]
 pub(crate) fn weight_gradient<S: Simd, P: Lanes>(
     simd: S,
-    ((d, rows), (a, cols)): ((&[P], usize), (&[P], usize)),
+    ((d, rows), (a, cols)): (Wide<'_, P>, Wide<'_, P>),
     turned: &mut Turned,
     (start, stride): (usize, usize),
     groups: &mut Groups<'_>,

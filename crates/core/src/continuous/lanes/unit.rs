@@ -342,14 +342,14 @@ impl LaneUnit {
     ) {
         let d = self.sizes.latent;
         for t in (0..tape.rows(d)).rev() {
-            if let Some(of_rows) = of_rows {
-                for (dm, more) in dm.iter_mut().zip(&of_rows[t * d..][..d]) {
-                    dm.store(dm.load(simd) + more.load(simd));
-                }
-            }
             simd.vectorize(
                 #[inline(always)]
                 || {
+                    if let Some(of_rows) = of_rows {
+                        for (dm, more) in dm.iter_mut().zip(&of_rows[t * d..][..d]) {
+                            dm.store(dm.load(simd) + more.load(simd));
+                        }
+                    }
                     self.renew_back(simd, tape, t, (dm, ds));
                     self.gate_back(simd, tape, t, (dm, ds));
                     self.flow_back(simd, tape, t, dm);
@@ -466,9 +466,27 @@ impl LaneUnit {
         tape: &mut UnitTape<P>,
         groups: &mut Groups<'_>,
     ) {
-        let (d, g) = (self.sizes.latent, self.sizes.gate_hidden);
-        let calls = tape.rows(d) * self.steps;
+        let calls = tape.rows(self.sizes.latent) * self.steps;
         self.field.gradient(simd, &mut tape.field, calls, groups);
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                self.out_gradient(simd, tape, groups);
+                self.states_gradient(simd, tape, groups);
+                self.rows_gradient(simd, tape, groups);
+            },
+        );
+    }
+
+    /// The gradients of the second layers.
+    #[inline(always)]
+    fn out_gradient<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut UnitTape<P>,
+        groups: &mut Groups<'_>,
+    ) {
+        let g = self.sizes.gate_hidden;
         for (i, out) in self.out.iter().enumerate() {
             let Layer { rows, cols, w, b } = &out.of;
             let (of_out, k) = (&tape.d_out[i][..], &tape.k[i][..]);
@@ -484,11 +502,10 @@ impl LaneUnit {
                 groups.put(start + j, sums);
             });
         }
-        self.states_gradient(simd, tape, groups);
-        self.rows_gradient(simd, tape, groups);
     }
 
     /// dW of the first layers.
+    #[inline(always)]
     fn states_gradient<S: Simd, P: Lanes>(
         &self,
         simd: S,
@@ -517,6 +534,7 @@ impl LaneUnit {
     }
 
     /// dV and db of the first layers.
+    #[inline(always)]
     fn rows_gradient<S: Simd, P: Lanes>(
         &self,
         simd: S,
@@ -590,6 +608,7 @@ pub(crate) fn backwards(i: usize, rows: usize) -> usize {
 
 impl<P: Lanes> See<'_, P> {
     /// Fills v and where rows are taken in.
+    #[inline(always)]
     pub(crate) fn fill<S: Simd>(&self, simd: S, tape: &mut UnitTape<P>, rows: usize) {
         let (n, k) = (self.channels, self.s.len() / rows);
         let width = tape.v.len() / rows;
