@@ -128,7 +128,7 @@ fn mistakes_say_what_where_and_what_next() {
     assert_eq!(
         complaint(folder, &["a.csv", "b.npy"]),
         "error: the time axis is not uniform: a step of 1 expected, 1.5 found on line 4: a.csv\n\
-         hint: resample to equal steps, or give --dt without --time to count rows instead\n"
+         hint: `--resample 1` interpolates to equal steps; `--dt 1` without --time counts rows instead\n"
     );
     assert_eq!(
         complaint(folder, &["b.csv", "c.csv"]),

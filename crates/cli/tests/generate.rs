@@ -156,7 +156,7 @@ fn mistakes_are_told() {
         ),
         (
             "r --steps 3 --data slow.csv",
-            "the model has a step of 0.01, the data have 0.5\nhint: resample the data, or give `--dt 0.01`",
+            "the model has a step of 0.01, the data have 0.5\nhint: `--resample 0.01` brings the data to it; `--dt 0.01`",
         ),
         ("r --steps 3 --out o.xyz", "no format has"),
         (
