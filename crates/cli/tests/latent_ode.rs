@@ -13,7 +13,7 @@ use std::path::Path;
 use common::{document, said};
 use tempfile::TempDir;
 
-/// A turn in the plane, of which some values and some rows are missing in front.
+/// A turn in the plane, of which some values and some rows are missing on the way.
 fn write_data(folder: &Path) {
     let mut text = String::from("x,y\n");
     for t in 0..400 {
@@ -26,10 +26,10 @@ fn write_data(folder: &Path) {
                 value.to_string()
             }
         };
-        let early = t < 150;
+        let worn = (200..330).contains(&t);
         let (x, y) = (
-            is_there(x, early && t % 3 == 1),
-            is_there(y, early && (t % 5 == 2 || t % 3 == 1)),
+            is_there(x, worn && t % 3 == 1),
+            is_there(y, worn && (t % 5 == 2 || t % 3 == 1)),
         );
         text.push_str(&format!("{x},{y}\n"));
     }
