@@ -286,8 +286,9 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
     #[test]
     fn models_and_training_have_their_settings() {
         let has_latent = |m: &&&Method| m.entry.settings.iter().any(|s| s.name == "latent");
+        // The piecewise-linear maps and their kin, and both methods with latent differential equations.
         let maps: Vec<_> = method::METHODS.iter().filter(has_latent).collect();
-        assert_eq!(maps.len(), 7);
+        assert_eq!(maps.len(), 9);
         for method in maps {
             let page = explained(&method.entry);
             let has = |s: &Setting| page.contains(&format!("  {} = {}", s.name, s.default));
