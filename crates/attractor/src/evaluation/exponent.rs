@@ -8,7 +8,7 @@ use attractor_core::progress::Unwatched;
 /// Exponents per unit of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponents {
-    /// That of the model, over [`STEPS`] steps.
+    /// That of the model, over 20,000 steps.
     pub model: f64,
     /// Its standard error.
     pub error: f64,

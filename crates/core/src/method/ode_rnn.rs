@@ -4,7 +4,7 @@
 //! m ← m + h f(m),   (m, s) ← U((m, s), (x_t, mask, inputs)),   x̂_{t+1} = W_o tanh(W_h m + b_h) + b_o.
 //! ```
 //!
-//! The unit is in [`continuous`](crate::continuous); it sees which values are missing, so that rows may have any.
+//! The unit is in `continuous.rs`; it sees which values are missing, so that rows may have any.
 
 mod free_run;
 mod network;
