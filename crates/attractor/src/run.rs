@@ -28,8 +28,8 @@ mod history;
 mod judge;
 mod lock;
 mod outcome;
+mod progress;
 mod recording;
-mod told;
 mod training;
 
 use std::fs;
@@ -51,9 +51,9 @@ pub(crate) use folder::refuse_different;
 pub use folder::{Difference, Folder};
 use lock::Lock;
 pub use outcome::{Ending, Summary, Trained};
+pub use progress::RunProgress;
 pub use recording::Recording;
 pub(crate) use recording::fingerprint as fingerprint_of;
-pub use told::Told;
 pub(crate) use training::LAST_CHOSEN;
 use training::Training;
 
@@ -270,7 +270,7 @@ impl Run {
         self.write(OUTCOME, |out| writeln!(out, "{summary}"))?;
         // They are of no use any more, and do no harm if they stay.
         let _ = fs::remove_file(self.path.join(CHECKPOINT));
-        told::forget(&self.path);
+        progress::remove(&self.path);
         Ok(())
     }
 

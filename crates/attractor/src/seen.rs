@@ -135,7 +135,7 @@ impl Seen {
             is_far.then_some((c, shift.max(factor)))
         });
         let (c, _) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let told = |(mean, sd): (f64, f64)| {
+        let shown = |(mean, sd): (f64, f64)| {
             let (shift, unit) = (self.scaling.mean[c], self.scaling.sd[c]);
             format!(
                 "mean {} and spread {}",
@@ -146,8 +146,8 @@ impl Seen {
         Some(format!(
             "{OTHER_SCALE}: `{}` has {}, in training it had {}; other units, or another regime?",
             self.series.channels()[c].name,
-            told(self.moments(c)),
-            told(trained_on.map_or((0.0, 1.0), |seen| seen.moments(c)))
+            shown(self.moments(c)),
+            shown(trained_on.map_or((0.0, 1.0), |seen| seen.moments(c)))
         ))
     }
 
@@ -354,14 +354,14 @@ mod tests {
         let model = |factor, shift| seen(factor, shift, kelvin.clone());
         assert_eq!(model(1.0, 300.5).other_scale(None), None);
         assert_eq!(model(2.5, 300.0).other_scale(None), None);
-        let told = model(1.0, 26.85).other_scale(None).unwrap();
+        let note = model(1.0, 26.85).other_scale(None).unwrap();
         assert!(
-            told.contains("`x1` has mean 26.85 and spread 0.7"),
-            "{told}"
+            note.contains("`x1` has mean 26.85 and spread 0.7"),
+            "{note}"
         );
         assert!(
-            told.contains("in training it had mean 300 and spread 0.7"),
-            "{told}"
+            note.contains("in training it had mean 300 and spread 0.7"),
+            "{note}"
         );
         assert!(model(1000.0, 300_000.0).other_scale(None).is_some());
         // Without a scaling, only what the model was trained on tells.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Submission, frozen, latest, slurm};
 use crate::Error;
-use crate::run::{Folder, Told};
+use crate::run::{Folder, RunProgress};
 use crate::study::Study;
 
 /// How far a study is.
@@ -19,7 +19,7 @@ pub struct Status {
     pub done: usize,
     /// Those of them that diverged.
     pub diverged: usize,
-    /// Runs that have begun, with what they last told.
+    /// Runs that have begun, with their last reports.
     pub begun: Vec<Begun>,
     /// What was submitted last.
     pub submitted: Option<Submission>,
@@ -32,8 +32,8 @@ pub struct Status {
 pub struct Begun {
     /// Its folder, from that of the study.
     pub folder: String,
-    /// What it last told; none if it has not told anything yet.
-    pub told: Option<Told>,
+    /// Its last report; none if there is none yet.
+    pub progress: Option<RunProgress>,
 }
 
 /// How far the study in a folder is.
@@ -50,7 +50,7 @@ pub fn status(folder: &Path) -> Result<Status, Error> {
             if !judged.contains(run.as_path()) && Folder::new(&path).holds_run() {
                 begun.push(Begun {
                     folder: run.to_string_lossy().into_owned(),
-                    told: Told::read(&path),
+                    progress: RunProgress::read(&path),
                 });
             }
         }

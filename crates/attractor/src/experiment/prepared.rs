@@ -356,13 +356,13 @@ mod tests {
             ),
             (16, 14)
         );
-        let told = |text: &str| {
+        let said = |text: &str| {
             let error = split(text, 0.0).unwrap_err();
             (error.to_string(), error.hint())
         };
-        assert_eq!(told("carl").0, "no trajectory is named `carl`");
-        assert!(told("carl").1.ends_with("ann, bob and (3)"));
-        assert_eq!(told("3").1, "use `--held-out-trajectories 2` or less");
+        assert_eq!(said("carl").0, "no trajectory is named `carl`");
+        assert!(said("carl").1.ends_with("ann, bob and (3)"));
+        assert_eq!(said("3").1, "use `--held-out-trajectories 2` or less");
     }
 
     /// Rows of spread 1, then of spread 3, then of spread 9.

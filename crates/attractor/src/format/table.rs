@@ -147,8 +147,8 @@ impl Table {
             Clock::Parts => counted(&self.moments(&times)?),
         };
         time::check_forward(&times).map_err(|broken| {
-            let told = |row: usize| times[broken.trajectory][row].to_string();
-            self.fault(broken, &times, &unit, &told)
+            let written = |row: usize| times[broken.trajectory][row].to_string();
+            self.fault(broken, &times, &unit, &written)
         })?;
         self.clear_placeholders();
         let columns = [self.layout.channels.len(), self.layout.inputs.len()];
@@ -199,8 +199,8 @@ impl Table {
         let of_moments = |moments: Vec<Vec<f64>>| {
             let Counted { times, unit } = calendar::count(&moments);
             let axis = fit(&times).map_err(|broken| {
-                let told = |row: usize| date::in_words(moments[broken.trajectory][row]);
-                self.fault(broken, &times, unit, &told)
+                let written = |row: usize| date::in_words(moments[broken.trajectory][row]);
+                self.fault(broken, &times, unit, &written)
             })?;
             let unit = unit.to_string();
             Ok(Timed { times, axis, unit })
@@ -219,8 +219,8 @@ impl Table {
                 }
                 let unit = self.unit();
                 let axis = fitted.map_err(|broken| {
-                    let told = |row: usize| times[broken.trajectory][row].to_string();
-                    self.fault(broken, &times, &unit, &told)
+                    let written = |row: usize| times[broken.trajectory][row].to_string();
+                    self.fault(broken, &times, &unit, &written)
                 })?;
                 Ok(Timed { times, axis, unit })
             }
@@ -240,13 +240,13 @@ impl Table {
         sums.iter().enumerate().map(of_trajectory).collect()
     }
 
-    /// What is wrong with the times, where `told` writes the time of a row.
+    /// What is wrong with the times, where `written` writes the time of a row.
     fn fault(
         &self,
         broken: Broken,
         times: &[Vec<f64>],
         unit: &str,
-        told: &dyn Fn(usize) -> String,
+        written: &dyn Fn(usize) -> String,
     ) -> Fault {
         let Broken {
             trajectory, row, ..
@@ -255,8 +255,8 @@ impl Table {
         match broken.expected {
             None => Fault::TimeBack {
                 at,
-                before: told(row - 1),
-                found: told(row),
+                before: written(row - 1),
+                found: written(row),
             },
             Some(expected) => Fault::NonUniform {
                 at,

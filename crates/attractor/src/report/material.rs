@@ -84,9 +84,9 @@ impl Material {
                 notes.push(format!("there is no {name}: {why}"));
             }
         }
-        let told = judged["notes"].as_array().into_iter().flatten();
-        let told = told.filter_map(|note| note.as_str());
-        let scale = told.filter(|note| note.starts_with(OTHER_SCALE));
+        let found = judged["notes"].as_array().into_iter().flatten();
+        let found = found.filter_map(|note| note.as_str());
+        let scale = found.filter(|note| note.starts_with(OTHER_SCALE));
         notes.extend(scale.map(String::from));
         notes.extend(signals.note(&self.reconstruction));
         notes

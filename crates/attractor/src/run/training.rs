@@ -10,7 +10,7 @@ use attractor_core::train::{Control, Epoch, Outcome, State, Watch};
 
 use super::checkpoint::{Best, Checkpoint, Rollback};
 use super::judge::{self, Judge};
-use super::told::Teller;
+use super::progress::Reporter;
 use super::{Ending, Run, RunError, Summary, Task, Trained, history};
 use crate::Error;
 use crate::experiment::{self, BestBy, Choice, Job, Keeping, Remedy, Spread};
@@ -112,7 +112,7 @@ impl<'a> Training<'a> {
             seconds: from.seconds,
             begun: Instant::now(),
             failure: None,
-            teller: Teller::new(training.trainer.length().updates()),
+            reporter: Reporter::new(training.trainer.length().updates()),
             kept: from,
         };
         let from = recorder.kept.state.clone();
@@ -270,7 +270,7 @@ struct Recorder<'a> {
     seconds: f64,
     begun: Instant,
     failure: Option<Error>,
-    teller: Teller,
+    reporter: Reporter,
 }
 
 // What it refers to does not depend on the thread; the failure is made and read by the one that watches.
@@ -278,7 +278,7 @@ impl Watch for Recorder<'_> {
     fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control {
         history::note(&mut self.kept.history, epoch);
         if let Some(folder) = self.folder {
-            self.teller.tell(&folder.path, epoch);
+            self.reporter.report(&folder.path, epoch);
         }
         let is_due = |judge: &&Judge<'_>| epoch.epoch.is_multiple_of(judge.by.every);
         if let Some(judge) = self.judge.filter(is_due) {

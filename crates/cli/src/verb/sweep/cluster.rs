@@ -112,7 +112,7 @@ impl ClusterFlags {
             out.write_all(share.as_bytes())?;
             return Ok(ExitCode::SUCCESS);
         }
-        // All mistakes are told here, not by a task in the night.
+        // Errors are reported here, not by a task in the night.
         let mut study = Study::read(file, data_folder)?;
         if !only.is_empty() {
             study = study.only(only)?;
@@ -174,15 +174,15 @@ fn write_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
         begun.len()
     )?;
     for run in begun {
-        match &run.told {
-            Some(told) => writeln!(
+        match &run.progress {
+            Some(progress) => writeln!(
                 out,
                 "  {}  epoch {}  {:.0} %  loss {}  on {}",
                 run.folder,
-                told.epoch,
-                100.0 * told.update as f64 / told.updates.max(1) as f64,
-                figure(told.loss),
-                told.host
+                progress.epoch,
+                100.0 * progress.update as f64 / progress.updates.max(1) as f64,
+                figure(progress.loss),
+                progress.host
             )?,
             None => writeln!(out, "  {}", run.folder)?,
         }

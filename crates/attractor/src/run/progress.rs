@@ -16,9 +16,9 @@ const PROGRESS: &str = "progress.json";
 /// From one to the next, at least.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// What a run last told.
+/// The last progress report of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct RunProgress {
     /// Epochs done.
     pub epoch: u64,
     /// Updates done.
@@ -35,36 +35,36 @@ pub struct Told {
     pub process: u32,
 }
 
-impl Told {
-    /// What the run in a folder last told; none if it has ended, or not begun to tell.
-    pub fn read(folder: &Path) -> Option<Told> {
+impl RunProgress {
+    /// The last report of the run in a folder; none if it has ended, or not reported yet.
+    pub fn read(folder: &Path) -> Option<RunProgress> {
         let text = fs::read_to_string(folder.join(PROGRESS)).ok()?;
         serde_json::from_str(&text).ok()
     }
 }
 
-/// Tells how far a run is, now and then.
-pub(super) struct Teller {
+/// Reports how far a run is, now and then.
+pub(super) struct Reporter {
     updates: u64,
     last: Option<Instant>,
 }
 
-impl Teller {
+impl Reporter {
     /// Of a run with so many updates.
-    pub(super) fn new(updates: u64) -> Teller {
-        Teller {
+    pub(super) fn new(updates: u64) -> Reporter {
+        Reporter {
             updates,
             last: None,
         }
     }
 
-    /// Tells of an epoch, if the last time is long enough ago. What cannot be written is left out: nobody depends on it.
-    pub(super) fn tell(&mut self, folder: &Path, epoch: &Epoch) {
+    /// Reports an epoch, if the last report is long enough ago. A report that cannot be written is left out: nobody depends on it.
+    pub(super) fn report(&mut self, folder: &Path, epoch: &Epoch) {
         if self.last.is_some_and(|last| last.elapsed() < EVERY) {
             return;
         }
         self.last = Some(Instant::now());
-        let told = Told {
+        let progress = RunProgress {
             epoch: epoch.epoch,
             update: epoch.update,
             updates: self.updates,
@@ -73,13 +73,13 @@ impl Teller {
             host: claim::host(),
             process: std::process::id(),
         };
-        if let Ok(text) = serde_json::to_string(&told) {
+        if let Ok(text) = serde_json::to_string(&progress) {
             let _ = store::write_whole(&folder.join(PROGRESS), |out| writeln!(out, "{text}"));
         }
     }
 }
 
-/// Forgets what was told, at the end of a run.
-pub(super) fn forget(folder: &Path) {
+/// Removes the report, at the end of a run.
+pub(super) fn remove(folder: &Path) {
     let _ = fs::remove_file(folder.join(PROGRESS));
 }
