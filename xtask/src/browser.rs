@@ -1,5 +1,6 @@
 //! Pages of `attractor report` in a real browser: pages on three small runs (three channels, one, 64) and on a model
-//! without data are written and given to `tests/browser/report.py`, which opens them in a headless Chromium.
+//! without data are written and given to `tests/browser/report.py`, which opens them in a headless Chromium;
+//! `tests/browser/watch.py` opens the page of `attractor watch` over the same runs while another one is trained.
 //!
 //! Where Chromium or its driver is missing, Debian's are installed if we may; else the step is skipped with a line.
 
@@ -52,7 +53,10 @@ pub(crate) fn check(tally: &mut Tally, installed: Result<(), String>) {
         Err("the command is not built".to_string())
     };
     match pages {
-        Ok(pages) => tally.check("browser", open(&pages)),
+        Ok(pages) => {
+            tally.check("browser", open(&pages));
+            tally.check("watch in a browser", watch(&target().join("browser")));
+        }
         Err(told) => {
             println!("{told}");
             tally.check("browser", false);
@@ -117,4 +121,12 @@ fn open(pages: &[PathBuf]) -> bool {
     let mut script = Command::new("python3");
     script.arg(root().join("tests/browser/report.py"));
     succeeds(script.args(pages))
+}
+
+/// Opens the page over the runs of the folder while another one is trained there.
+fn watch(folder: &Path) -> bool {
+    let mut script = Command::new("python3");
+    script.arg(root().join("tests/browser/watch.py"));
+    script.arg(target().join("debug/attractor"));
+    succeeds(script.arg(folder).arg(folder.join("three.csv")))
 }

@@ -25,6 +25,7 @@ use crate::run::RunError;
 use crate::seen::UnlikeError;
 use crate::store::unreadable;
 use crate::study::StudyError;
+use crate::watch::WatchError;
 
 /// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +84,9 @@ pub enum Error {
     /// A report is not written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// There is no page to watch runs on.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// There is no figure.
     #[error(transparent)]
     Figure(#[from] FigureError),
@@ -177,6 +181,7 @@ impl Error {
             Error::Conversion(error) => error.hint(),
             Error::Embedding(error) => error.hint(),
             Error::Report(error) => Some(error.hint()),
+            Error::Watch(error) => Some(error.hint()),
             Error::Figure(error) => error.hint(),
             Error::UnknownName {
                 near: Some(near), ..

@@ -8,6 +8,7 @@ pub mod anatomy;
 pub mod bench;
 pub mod chart;
 mod container;
+mod digest;
 pub mod drawing;
 pub mod embedding;
 pub mod engine;
@@ -38,5 +39,6 @@ pub mod study;
 pub mod sweep;
 pub mod table;
 pub mod verdict;
+pub mod watch;
 
 pub use error::Error;

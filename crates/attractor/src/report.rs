@@ -2,15 +2,17 @@
 //!
 //! [`report`] gathers what is known of a run (its settings, history and scores), lets the model run freely beside its
 //! data, takes it apart, and puts the figures into one document; [`Report::to_html`] joins that document with the page's
-//! own style and scripts. What is missing, such as a recording that has moved, is told on the page: only a run that is
+//! own style and scripts. What is missing, such as a recording that has moved, is reported on the page: only a run that is
 //! none, or data that are given and do not fit, are errors.
 
 mod dynamics;
+mod glance;
 mod live;
 mod material;
 mod numbers;
 mod page;
 mod scores;
+pub(crate) mod script;
 mod signals;
 mod story;
 
@@ -25,6 +27,7 @@ use crate::equations::equations;
 use crate::experiment::DataSource;
 use crate::{Error, shell, store};
 
+pub(crate) use glance::{Glance, newest, training_curves};
 use live::{Live, StepDocument};
 use material::Material;
 use signals::Signals;
@@ -165,6 +168,11 @@ impl Report {
     /// The page: one file, nothing to load.
     pub fn to_html(&self) -> String {
         page::html(&self.title, &self.story, &self.document)
+    }
+
+    /// The content-security policy of the page, which it names itself: a server may send it as well.
+    pub fn policy(&self) -> String {
+        page::policy()
     }
 
     /// The figures on the page as JSON, as they stand in it.

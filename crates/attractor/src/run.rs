@@ -30,6 +30,7 @@ mod lock;
 mod outcome;
 mod progress;
 mod recording;
+mod snapshot;
 mod training;
 
 use std::fs;
@@ -46,14 +47,17 @@ use crate::{Error, store};
 
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
+pub(crate) use claim::is_claimed;
 pub use error::RunError;
 pub(crate) use folder::refuse_different;
 pub use folder::{Difference, Folder};
+pub(crate) use history::write as write_history;
 use lock::Lock;
 pub use outcome::{Ending, Summary, Trained};
 pub use progress::RunProgress;
 pub use recording::Recording;
 pub(crate) use recording::fingerprint as fingerprint_of;
+pub use snapshot::Snapshot;
 pub(crate) use training::LAST_CHOSEN;
 use training::Training;
 

@@ -18,7 +18,7 @@ use crate::visible::notes;
 /// Whether the user asked to stop; listens until it is dropped.
 pub(crate) struct Interrupt(Arc<Listener>);
 
-/// Who is told of the first signal.
+/// Who hears of the first signal.
 struct Listener {
     /// Whether anybody looks.
     is_heard: AtomicBool,
@@ -54,7 +54,7 @@ impl Interrupt {
     /// Listens for several trainings side by side, and says on stderr that they will end.
     pub(crate) fn listen_for_all() -> Interrupt {
         Interrupt::listen(|| {
-            // Where stderr is gone, nobody is told.
+            // Where stderr is gone, nobody hears of it.
             let _ = writeln!(
                 notes(),
                 "stopping after the epochs under way; checkpoints will be written (Ctrl-C again ends at once)"

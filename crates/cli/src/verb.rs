@@ -23,6 +23,7 @@ mod simulate;
 mod sweep;
 mod table;
 pub(crate) mod train;
+mod watch;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ pub(crate) enum Verb {
     Evaluate(evaluate::Evaluate),
     Analyze(analyze::Analyze),
     Report(Box<report::Report>),
+    Watch(watch::Watch),
     Export(export::Export),
     Lyapunov(Box<lyapunov::Lyapunov>),
     Plot(Box<plot::Plot>),
@@ -90,6 +92,7 @@ impl Verb {
             Verb::Evaluate(evaluate) => evaluate.run(out),
             Verb::Analyze(analyze) => analyze.run(out),
             Verb::Report(report) => report.run(),
+            Verb::Watch(watch) => watch.run(out),
             Verb::Export(export) => export.run(),
             Verb::Lyapunov(lyapunov) => lyapunov.run(out),
             Verb::Plot(plot) => plot.run(out),

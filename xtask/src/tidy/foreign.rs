@@ -122,6 +122,7 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/study/",
             "crates/attractor/src/report.rs",
             "crates/attractor/src/report/",
+            "crates/attractor/src/watch/",
             "crates/attractor/src/table/document.rs",
             "xtask/src/bench.rs",
             "crates/attractor/src/spectrum.rs",

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::anatomy::{self, Anatomy, Sources, default_steps, dissect};
 use crate::model_file::Reconstruction;
 
-/// Cycles of one period, and regions, that are told one by one.
+/// Cycles of one period, and regions, that are described one by one.
 const MOST: usize = 24;
 
 /// The part of the document; null with a reason if the model cannot be taken apart.

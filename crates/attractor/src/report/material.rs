@@ -16,12 +16,12 @@ use super::{FILE, Request};
 use crate::experiment::{MODEL, settings_of};
 use crate::inspection::InspectionDocument;
 use crate::model_file::Reconstruction;
-use crate::run::Folder;
+use crate::run::{Folder, RunError, Snapshot};
 use crate::seen::OTHER_SCALE;
 use crate::{Error, shell};
 
 pub(super) use data::Truth;
-pub(super) use folder::Told;
+pub(super) use folder::{Told, curves};
 
 /// All that is known of a run.
 pub(super) struct Material {
@@ -44,7 +44,35 @@ pub(super) struct Material {
 impl Material {
     /// Opens a run, and its data unless others are given.
     pub(super) fn gather(request: &Request) -> Result<Material, Error> {
-        let reconstruction = Folder::new(&request.run).model()?;
+        match Folder::new(&request.run).model() {
+            Ok(model) => {
+                let history = folder::history(folder::of(&request.run).as_deref());
+                Material::of_model(request, model, history)
+            }
+            // A run that has not ended has what its checkpoint has.
+            Err(missing @ Error::Run(RunError::NoModel { .. })) => {
+                let Ok(snapshot) = Snapshot::read(&request.run) else {
+                    return Err(missing);
+                };
+                let history = curves(&snapshot.history);
+                let outcome = json!({ "outcome": "interrupted", "update": snapshot.update });
+                let model = snapshot.best.unwrap_or(snapshot.newest);
+                let material = Material::of_model(request, model, history)?;
+                Ok(Material {
+                    outcome,
+                    ..material
+                })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// What stands beside a model of a run whose training had these curves.
+    pub(super) fn of_model(
+        request: &Request,
+        reconstruction: Reconstruction,
+        history: Value,
+    ) -> Result<Material, Error> {
         let folder = folder::of(&request.run);
         let told = folder.as_deref().and_then(Told::read);
         let truth = match &request.data {
@@ -56,7 +84,7 @@ impl Material {
             name: name(&request.run),
             outcome: document("outcome.json"),
             scored: document("scores.json"),
-            history: folder::history(folder.as_deref()),
+            history,
             truth,
             told,
             reconstruction,
@@ -156,6 +184,11 @@ impl Material {
             "seed": told.and_then(|told| Some(told.experiment.as_ref()?.seed())),
         })
     }
+}
+
+/// The curves of a training that has ended; null if there are none.
+pub(super) fn history(run: &Path) -> Value {
+    folder::history(Some(run))
 }
 
 /// The name of a run: its folder's, with that of the folder above where its own says little.

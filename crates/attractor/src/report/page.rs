@@ -5,24 +5,38 @@
 
 use serde_json::Value;
 
-const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
+use super::script::{self, STYLE};
+use crate::digest;
 
+const PAGE: &str = include_str!("page/page.html");
 /// The scripts, in the order in which they build on one another.
 const SCRIPTS: [(&str, &str); 12] = [
-    ("dom", include_str!("page/dom.js")),
-    ("numbers", include_str!("page/numbers.js")),
-    ("theme", include_str!("page/theme.js")),
-    ("charts", include_str!("page/charts.js")),
-    ("heat", include_str!("page/heat.js")),
-    ("space", include_str!("page/space.js")),
-    ("picker", include_str!("page/picker.js")),
-    ("model", include_str!("page/model.js")),
-    ("live", include_str!("page/live.js")),
+    ("dom", script::DOM),
+    ("numbers", script::NUMBERS),
+    ("theme", script::THEME),
+    ("charts", script::CHARTS),
+    ("heat", script::HEAT),
+    ("space", script::SPACE),
+    ("picker", script::PICKER),
+    ("model", script::MODEL),
+    ("live", script::LIVE),
     ("sections", include_str!("page/sections.js")),
     ("results", include_str!("page/results.js")),
     ("sources", include_str!("page/sources.js")),
 ];
+
+/// What the page may do: run these scripts and use this style, by their digests, and load nothing.
+pub(super) fn policy() -> String {
+    let style = digest::source(&format!("\n{STYLE}"));
+    let scripts = SCRIPTS.iter();
+    let scripts: Vec<String> = scripts
+        .map(|(_, text)| digest::source(&format!("\n{text}")))
+        .collect();
+    format!(
+        "default-src 'none'; style-src {style}; script-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        scripts.join(" ")
+    )
+}
 
 /// The page.
 pub(super) fn html(title: &str, story: &[String], document: &Value) -> String {
@@ -39,6 +53,7 @@ pub(super) fn html(title: &str, story: &[String], document: &Value) -> String {
         .collect();
     filled(&[
         ("{{title}}", &escaped(title)),
+        ("{{policy}}", &policy()),
         ("{{style}}", STYLE),
         ("{{story}}", &story),
         ("{{notes}}", &notes),
@@ -119,5 +134,6 @@ mod tests {
             assert!(!page.contains(load), "{load}");
         }
         assert!(page.contains("default-src 'none'"));
+        assert!(!page.contains("unsafe"));
     }
 }

@@ -11,7 +11,7 @@ use super::numbers::shortened;
 use crate::Error;
 use crate::evaluation::{self, Cache, EvaluationError, Origin, evaluate};
 
-/// The part of the document: where scores are from, then one row a measure; `why` if there are none.
+/// The part of the document: where scores are from, then one row per measure; `why` if there are none.
 pub(super) fn judged(
     material: &Material,
     request: &Request,

@@ -122,6 +122,14 @@ impl Checkpoint {
         })
     }
 
+    /// The history of the run in a folder, as far as its checkpoint has it; of whichever data and settings it is.
+    pub(crate) fn history_in(folder: &Path) -> Vec<Epoch> {
+        let bytes = fs::read(folder.join(super::CHECKPOINT)).unwrap_or_default();
+        let file = File::open(&bytes);
+        let checkpoint = file.and_then(|file| file.checkpoint());
+        checkpoint.map_or(Vec::new(), |checkpoint| checkpoint.history)
+    }
+
     fn to_bytes(&self, origin: &Origin) -> Vec<u8> {
         let history: Vec<f64> = self.history.iter().flat_map(row).collect();
         let names = extra_names(&self.state, "");

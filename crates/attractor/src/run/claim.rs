@@ -76,7 +76,7 @@ impl Claim {
         if !is_abandoned(&path, &owner)? {
             return Ok(None);
         }
-        let Some(removal) = Removal::begin(folder)? else {
+        let Some(removal) = Removal::begin(folder, &owner)? else {
             return Ok(None);
         };
         // Another process may have been faster.
@@ -132,16 +132,34 @@ impl Drop for Claim {
     }
 }
 
+/// Whether a process works in a folder, for one who only looks: it is among the processes of this machine, or wrote its claim in the last
+/// minute by this machine's clock. Nothing is written, as [`age`] would.
+pub(crate) fn is_claimed(folder: &Path) -> bool {
+    let path = folder.join(CLAIM);
+    let Some(owner) = read(&path) else {
+        return false;
+    };
+    if owner.is_gone(&Owner::this(false)) {
+        return false;
+    }
+    let written = fs::metadata(&path).and_then(|file| file.modified());
+    written.is_ok_and(|time| time.elapsed().map_or(true, |age| age <= STALE))
+}
+
 /// The right to remove a claim, of one process at a time.
 struct Removal(PathBuf);
 
 impl Removal {
-    fn begin(folder: &Path) -> io::Result<Option<Removal>> {
+    fn begin(folder: &Path, owner: &Owner) -> io::Result<Option<Removal>> {
         let path = folder.join(REMOVAL);
-        if create(&path)?.is_some() {
+        // A process that was killed within the moment that a removal takes left its file. Of two that hold the file system's lock one is gone,
+        // so that nobody else can be at it; where there are no locks, its age decides.
+        if read(&path).is_some_and(|other| other.loses_lock_to(owner)) {
+            remove(&path)?;
+        }
+        if create_claim(&path, owner)?.is_some() {
             return Ok(Some(Removal(path)));
         }
-        // A process that was killed within the moment that this takes left it.
         if age(&path)?.is_some_and(|age| age > STALE) {
             remove(&path)?;
         }
@@ -171,13 +189,18 @@ impl Owner {
 
     /// Whether it is known to be gone, by the one who asks.
     fn is_gone(&self, asks: &Owner) -> bool {
-        if (&self.host, &self.boot) != (&asks.host, &asks.boot) {
-            return false;
-        }
-        // It would hold the lock that the one who asks holds, or would be among the processes.
-        let would_lock = self.locked && asks.locked;
         let is_running = || started(self.process).as_ref() == Some(&self.start);
-        would_lock || (!self.boot.is_empty() && !is_running())
+        let is_near = self.is_of_machine_of(asks) && !self.boot.is_empty();
+        self.loses_lock_to(asks) || (is_near && !is_running())
+    }
+
+    /// Whether it would hold the lock that the one who asks holds, if it were still there.
+    fn loses_lock_to(&self, asks: &Owner) -> bool {
+        self.is_of_machine_of(asks) && self.locked && asks.locked
+    }
+
+    fn is_of_machine_of(&self, other: &Owner) -> bool {
+        (&self.host, &self.boot) == (&other.host, &other.boot)
     }
 }
 
@@ -403,6 +426,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(CLAIM), "").unwrap();
         assert!(claimed(folder.path(), true).is_none());
+    }
+
+    /// A process that was killed while it removed the claim of another left both.
+    #[test]
+    fn a_removal_that_was_not_finished_keeps_nobody_who_has_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let killed = Owner::this(true);
+        leave(folder.path(), &killed, Duration::ZERO);
+        let removal = create_claim(&folder.path().join(REMOVAL), &killed).unwrap();
+        assert!(removal.is_some());
+        assert!(claimed(folder.path(), false).is_none());
+        let claim = claimed(folder.path(), true).unwrap();
+        assert!(claim.is_held());
+        assert_eq!(names(folder.path()), [CLAIM]);
     }
 
     #[test]

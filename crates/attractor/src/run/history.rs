@@ -28,7 +28,7 @@ pub(super) fn note(history: &mut Vec<Epoch>, epoch: &Epoch) {
 }
 
 /// Writes a history as CSV.
-pub(super) fn write(history: &[Epoch], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(history: &[Epoch], out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "epoch,update,loss,penalty,alpha,lr,gradient_norm,jacobian_norm,alpha_estimate,fallbacks"

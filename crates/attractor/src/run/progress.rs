@@ -29,6 +29,9 @@ pub struct RunProgress {
     pub loss: f64,
     /// Strength of forcing.
     pub alpha: f64,
+    /// Seconds of training so far; 0 of runs of older versions.
+    #[serde(default)]
+    pub seconds: f64,
     /// The machine.
     pub host: String,
     /// The process.
@@ -59,7 +62,7 @@ impl Reporter {
     }
 
     /// Reports an epoch, if the last report is long enough ago. A report that cannot be written is left out: nobody depends on it.
-    pub(super) fn report(&mut self, folder: &Path, epoch: &Epoch) {
+    pub(super) fn report(&mut self, folder: &Path, epoch: &Epoch, seconds: f64) {
         if self.last.is_some_and(|last| last.elapsed() < EVERY) {
             return;
         }
@@ -70,6 +73,7 @@ impl Reporter {
             updates: self.updates,
             loss: epoch.loss,
             alpha: epoch.alpha,
+            seconds,
             host: claim::host(),
             process: std::process::id(),
         };

@@ -197,7 +197,7 @@ fn ending(outcome: &Outcome) -> Ending {
 }
 
 /// What the card says of the best parameters.
-fn chosen_as(best: &Best, choice: Choice) -> String {
+pub(super) fn chosen_as(best: &Best, choice: Choice) -> String {
     let Choice::Best(BestBy { score, spread, .. }) = choice else {
         unreachable!("there is a best where one is looked for")
     };
@@ -278,7 +278,8 @@ impl Watch for Recorder<'_> {
     fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control {
         history::note(&mut self.kept.history, epoch);
         if let Some(folder) = self.folder {
-            self.reporter.report(&folder.path, epoch);
+            let seconds = self.seconds_now();
+            self.reporter.report(&folder.path, epoch, seconds);
         }
         let is_due = |judge: &&Judge<'_>| epoch.epoch.is_multiple_of(judge.by.every);
         if let Some(judge) = self.judge.filter(is_due) {

@@ -25,6 +25,7 @@ use attractor::experiment::{Experiment, ExperimentFile};
 use attractor::format::{self, ReadOptions};
 use attractor::model_file::Reconstruction;
 use attractor::study::{self, Study};
+use attractor::watch::request;
 use mutate::Dice;
 use tempfile::TempDir;
 
@@ -98,6 +99,15 @@ fn read_packed(path: &Path, bytes: &[u8], _: &ReadOptions) {
     assert!(left <= 1, "{left} files where there was one");
 }
 
+/// Understands the head of a request to the watch page: what it accepts has a path without spaces or control characters.
+fn read_request(_: &Path, bytes: &[u8], _: &ReadOptions) {
+    let end = request::end_of_head(bytes).unwrap_or(bytes.len());
+    if let Ok(head) = request::parse(&bytes[..end]) {
+        assert!(head.path.starts_with('/') && head.path.bytes().all(|b| b.is_ascii_graphic()));
+        assert!(!head.host.contains(['\r', '\n']));
+    }
+}
+
 fn targets() -> Vec<Target> {
     let target = |name, parse, seeds| Target { name, parse, seeds };
     let mut targets = vec![
@@ -113,6 +123,7 @@ fn targets() -> Vec<Target> {
         target("toml", read_experiment, seeds::experiment()),
         target("study.toml", read_study, seeds::study()),
         target("jsonl", read_packed, seeds::packed()),
+        target("request", read_request, seeds::request()),
     ];
     if cfg!(feature = "hdf5") {
         targets.push(target("h5", read, seeds::kept("h5")));
@@ -180,7 +191,7 @@ fn mutations_of_good_inputs_do_no_harm() {
     let inputs = setting("ATTRACTOR_FUZZ_INPUTS").unwrap_or(FEW);
     let seed = setting("ATTRACTOR_FUZZ_SEED").unwrap_or(1);
     let seconds = setting("ATTRACTOR_FUZZ_SECONDS");
-    // Panics are told here, with the input that they came from.
+    // Panics are reported here, with the input that they came from.
     std::panic::set_hook(Box::new(|_| {}));
     let targets = targets();
     let each = inputs.div_ceil(targets.len() as u64);

@@ -172,6 +172,16 @@ pub(crate) fn study() -> Vec<Vec<u8>> {
     vec![whole.into(), short.into()]
 }
 
+/// Heads as browsers send them.
+pub(crate) fn request() -> Vec<Vec<u8>> {
+    let browser = "GET /0123456789abcdef0123456789abcdef/events HTTP/1.1\r\nHost: localhost:8765\r\nAccept: */*\r\n\
+        Origin: http://localhost:8765\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 0\r\n\r\n";
+    let bare = "GET /x/curves/1,2,3 HTTP/1.0\r\nHost: [::1]\r\n\r\n";
+    [browser, bare]
+        .map(|text| text.as_bytes().to_vec())
+        .to_vec()
+}
+
 /// The first lines of a study of this repository.
 pub(crate) fn packed() -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/ecg.jsonl");

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use attractor_core::train::Epoch;
 use serde_json::{Map, Value};
 
 use crate::experiment::{DataSource, Experiment, ExperimentFile};
 use crate::report::numbers::{rounded, spread};
+use crate::run::write_history;
 
 pub(super) const EXPERIMENT: &str = "experiment.toml";
 pub(super) const MODEL: &str = "model.safetensors";
@@ -76,10 +78,19 @@ pub(super) fn document(folder: Option<&Path>, name: &str) -> Value {
 /// The columns of `history.csv` by name, thinned; null if there are no rows.
 pub(super) fn history(folder: Option<&Path>) -> Value {
     let text = folder.and_then(|folder| fs::read_to_string(folder.join("history.csv")).ok());
-    text.map_or(Value::Null, |text| curves(&text))
+    text.map_or(Value::Null, |text| columns(&text))
 }
 
-fn curves(text: &str) -> Value {
+/// The columns of a history in memory.
+pub(in crate::report) fn curves(history: &[Epoch]) -> Value {
+    let mut text = Vec::new();
+    match write_history(history, &mut text) {
+        Ok(()) => columns(&String::from_utf8_lossy(&text)),
+        Err(_) => Value::Null,
+    }
+}
+
+fn columns(text: &str) -> Value {
     let mut lines = text.lines();
     let Some(names) = lines.next() else {
         return Value::Null;
@@ -94,9 +105,9 @@ fn curves(text: &str) -> Value {
         let cells = shown.iter().map(|&row| cell(&rows[row], i));
         cells.map(|v| v.map_or(Value::Null, rounded)).collect()
     };
-    let columns = names.split(',').enumerate();
-    let columns = columns.map(|(i, name)| (name.to_string(), column(i)));
-    Value::Object(columns.collect::<Map<_, _>>())
+    let named = names.split(',').enumerate();
+    let named = named.map(|(i, name)| (name.to_string(), column(i)));
+    Value::Object(named.collect::<Map<_, _>>())
 }
 
 #[cfg(test)]
@@ -106,14 +117,14 @@ mod tests {
 
     #[test]
     fn a_history_is_its_columns_and_keeps_its_ends() {
-        let found = curves("epoch,loss,kappa\n1,0.5,\n2,NaN,1.25\n");
-        let columns = json!({ "epoch": [1, 2], "loss": [0.5, null], "kappa": [null, 1.25] });
-        assert_eq!(found, columns);
+        let found = columns("epoch,loss,kappa\n1,0.5,\n2,NaN,1.25\n");
+        let known = json!({ "epoch": [1, 2], "loss": [0.5, null], "kappa": [null, 1.25] });
+        assert_eq!(found, known);
         let rows: String = (1..=5000).map(|epoch| format!("{epoch},1\n")).collect();
-        let long = curves(&format!("epoch,loss\n{rows}"));
+        let long = columns(&format!("epoch,loss\n{rows}"));
         let epochs = long["epoch"].as_array().unwrap();
         assert_eq!(epochs.len(), CURVE);
         assert_eq!((&epochs[0], &epochs[CURVE - 1]), (&json!(1), &json!(5000)));
-        assert_eq!(curves("epoch,loss\n"), Value::Null);
+        assert_eq!(columns("epoch,loss\n"), Value::Null);
     }
 }

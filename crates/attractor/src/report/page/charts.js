@@ -6,7 +6,7 @@ const FONT = "12px system-ui, sans-serif";
 /**
  * A chart of `describe()`, which is asked each time it is drawn:
  * { lines: [{ x, y, colour, dash, steps, width }], xLabel, yLabel, logX, logY, wholeX, xRange, yRange, marks: [{ x, text }],
- *   empty: what to say in the middle of a chart without lines }.
+ *   a line with `dots` is drawn as points; empty: what to say in the middle of a chart without lines }.
  */
 function chart(label, describe, height = 230) {
   return drawn(height, label, (context, width, tall) => {
@@ -120,6 +120,10 @@ function stroke(context, points) {
 
 /** A line that is broken where a value is missing. */
 function drawLine(context, axes, line) {
+  if (line.dots) {
+    drawDots(context, axes, line);
+    return;
+  }
   context.strokeStyle = colour(line.colour);
   context.lineWidth = line.width || 1.6;
   context.lineJoin = "round";
@@ -142,6 +146,20 @@ function drawLine(context, axes, line) {
   }
   context.stroke();
   context.setLineDash([]);
+}
+
+/** Points that let others show through. */
+function drawDots(context, axes, line) {
+  context.fillStyle = colour(line.colour);
+  context.globalAlpha = 0.55;
+  line.x.forEach((x, i) => {
+    const [px, py] = [axes.px(x), line.y[i] === null ? NaN : axes.py(line.y[i])];
+    if (!Number.isFinite(px) || !Number.isFinite(py)) return;
+    context.beginPath();
+    context.arc(px, py, 2.6, 0, 2 * Math.PI);
+    context.fill();
+  });
+  context.globalAlpha = 1;
 }
 
 /** A text in the middle, on the colour of the page. */

@@ -1,7 +1,7 @@
 // Choosing what is shown: one channel for curves, three coordinates for orbits in space.
 "use strict";
 
-/** A chosen channel; `listeners` are told when it changes. */
+/** A chosen channel; `listeners` hear when it changes. */
 class ChannelPicker {
   constructor(channels) {
     this.channels = channels;
