@@ -1,6 +1,6 @@
 //! Recordings on disk: a file becomes a [`Series`], a [`Series`] becomes a file, the format by the name's end.
 //!
-//! A file is a table with one row a time step. Each column has a role: the time axis, a state (a channel x), an
+//! A file is a table with one row per time step. Each column has a role: the time axis, a state (a channel x), an
 //! external input s, the trajectory that a row belongs to, or none. Roles come from [`ReadOptions`]; what these
 //! leave open is detected from the column titles (see `docs/formats.md`).
 //!

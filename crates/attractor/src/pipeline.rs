@@ -131,7 +131,7 @@ pub enum StepFault {
     #[error(transparent)]
     Series(#[from] SeriesError),
     /// The data are of something else.
-    #[error("{} expected, found {found}", count(*expected, "channel"))]
+    #[error("expected {}, found {found}", count(*expected, "channel"))]
     Channels {
         /// Channels that the step knows.
         expected: usize,
@@ -335,7 +335,7 @@ mod tests {
         );
         assert_eq!(
             said("scale 0/1"),
-            "step 1 (`scale 0/1`): 1 channel expected, found 2"
+            "step 1 (`scale 0/1`): expected 1 channel, found 2"
         );
         assert!(said("smooth hann:201").contains("over 201 rows"));
         assert!(said("cut 300:").contains("times are 0 to 199"));

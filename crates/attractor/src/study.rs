@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A cell is an entry of the list with a combination of the grid; each has a folder, and in it one folder a seed. All
-//! of a study is checked when it is read, so that a mistake is told before anything runs.
+//! of a study is checked when it is read, so that an error is reported before anything runs.
 
 mod cell;
 mod error;

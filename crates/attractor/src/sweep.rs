@@ -318,7 +318,7 @@ impl Sweep {
         Ok(bench)
     }
 
-    /// Looks at the test data as a model would: what is wrong with them is told before hours of training.
+    /// Looks at the test data as a model would: what is wrong with them is reported before hours of training.
     fn refuse_unfit_test(&self) -> Result<(), Error> {
         let Some(job) = self.jobs.iter().find(|job| job.scored.is_none()) else {
             return Ok(());

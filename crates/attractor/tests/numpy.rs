@@ -113,7 +113,7 @@ fn columns_of_an_array_have_roles_too() {
     );
     let error = read_with(&file, &options).unwrap_err().to_string();
     assert!(
-        error.contains("a step of 15 expected, 5 found on row 2"),
+        error.contains("expected a step of 15, found 5 on row 2"),
         "{error}"
     );
     let file = npy(
@@ -178,19 +178,19 @@ fn a_short_file_is_truncated_wherever_it_ends() {
     for end in 1..whole.len() {
         let error = read(&whole[..end]).unwrap_err();
         assert!(
-            error.fault.to_string().ends_with(" found"),
+            error.fault.to_string().contains(", found "),
             "{end}: {error}"
         );
         assert_eq!(error.hint().unwrap(), "copy or download the file again");
     }
     let (message, _) = said(&header("'<f8'", "False", "(2, 2)"), &[0; 20]);
-    assert_eq!(message, "32 bytes of array data expected, 20 found");
+    assert_eq!(message, "expected 32 bytes of array data, found 20");
 }
 
 #[test]
 fn a_long_file_is_refused() {
     let (message, hint) = said(&header("'<f8'", "False", "(2, 2)"), &[0; 33]);
-    assert_eq!(message, "32 bytes of array data expected, more found");
+    assert_eq!(message, "expected 32 bytes of array data, found more");
     assert!(hint.contains(".npz"));
 }
 
@@ -220,7 +220,7 @@ fn element_types_that_are_not_real_numbers() {
         ("'<f16'", "<f16"),
     ] {
         let (message, hint) = said(&header(descr, "False", "(1,)"), &[0; 16]);
-        let expected = "numbers of type f4, f8, i1–i8, u1–u8 or b1 expected";
+        let expected = "expected numbers of type f4, f8, i1–i8, u1–u8 or b1";
         assert_eq!(message, format!("{expected}, found {found}"));
         assert!(hint.contains("astype"));
     }
@@ -236,7 +236,7 @@ fn shapes_that_are_no_table() {
     let (message, hint) = said(&header("'<f8'", "False", "(2, 3, 4)"), &[0; 192]);
     assert_eq!(
         message,
-        "an array of 1 or 2 dimensions expected, found 3 with shape [2, 3, 4]"
+        "expected an array of 1 or 2 dimensions, found 3 with shape [2, 3, 4]"
     );
     assert!(hint.contains(".npz"));
     let (message, _) = said(&header("'<f8'", "False", "()"), &[0; 8]);
@@ -252,7 +252,7 @@ fn claims_without_data_allocate_nothing() {
     let claim = |shape| said(&header("'<f8'", "False", shape), &[0; 8]).0;
     assert_eq!(
         claim("(1000000000000, 1000)"),
-        "8000000000000000 bytes of array data expected, 8 found"
+        "expected 8000000000000000 bytes of array data, found 8"
     );
     assert_eq!(
         claim("(18446744073709551615, 2)"),
@@ -262,7 +262,7 @@ fn claims_without_data_allocate_nothing() {
         claim("(4611686018427387904,)"),
         "shape [4611686018427387904] has too many elements"
     );
-    assert!(claim("(99999999999999999999,)").starts_with("a length expected at byte "));
+    assert!(claim("(99999999999999999999,)").starts_with("expected a length at byte "));
     let mut file = npy(2, "", &[]);
     file[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
     let error = read(&file).unwrap_err();
@@ -336,18 +336,18 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
 #[test]
 fn headers_that_are_not_understood() {
     for (text, expected) in [
-        ("'descr'", "`{` expected at byte 0"),
-        ("{'descr' '<f8'}", "`:` expected at byte 9"),
-        ("{'descr': 8}", "a quoted word expected at byte 10"),
-        ("{'fortran_order': 0}", "True or False expected at byte 18"),
-        ("{'shape': 3}", "`(` expected at byte 10"),
-        ("{'shape': (3 4)}", "`,` or `)` expected at byte 13"),
-        ("{'shape': (-3,)}", "a length expected at byte 11"),
+        ("'descr'", "expected `{` at byte 0"),
+        ("{'descr' '<f8'}", "expected `:` at byte 9"),
+        ("{'descr': 8}", "expected a quoted word at byte 10"),
+        ("{'fortran_order': 0}", "expected True or False at byte 18"),
+        ("{'shape': 3}", "expected `(` at byte 10"),
+        ("{'shape': (3 4)}", "expected `,` or `)` at byte 13"),
+        ("{'shape': (-3,)}", "expected a length at byte 11"),
         (
             "{'colour': 3}",
-            "`descr`, `fortran_order` or `shape` expected at byte 10",
+            "expected `descr`, `fortran_order` or `shape` at byte 10",
         ),
-        ("{'descr': '<f8'}", "`fortran_order` expected at byte 16"),
+        ("{'descr': '<f8'}", "expected `fortran_order` at byte 16"),
     ] {
         let (message, hint) = said(text, &[]);
         assert!(message.starts_with(expected), "{text}: {message}");
@@ -364,7 +364,7 @@ fn infinite_elements_are_named_by_row_and_column() {
     let (message, _) = said(&header("'<f8'", "False", "(2, 2)"), &data);
     assert_eq!(
         message,
-        "a finite number expected, found -inf on row 2, column 2 (`x2`)"
+        "expected a finite number, found -inf on row 2, column 2 (`x2`)"
     );
     let missing: Vec<u8> = [f64::NAN; 4].iter().flat_map(|v| v.to_le_bytes()).collect();
     assert_eq!(
@@ -479,7 +479,10 @@ fn what_numpy_writes_is_read() {
     assert!(deflated.trajectories().iter().all(|t| t.name.is_empty()));
     for name in ["structured.npy", "complex.npy", "object.npy"] {
         let message = read(name).unwrap_err().to_string();
-        assert!(message.starts_with("numbers of type "), "{message}");
+        assert!(
+            message.starts_with("expected numbers of type "),
+            "{message}"
+        );
     }
 }
 

@@ -338,7 +338,7 @@ fn ten_thousand_runs_are_listed_from_their_folders() {
         (group.values[0].as_str(), group.columns[0].summary.median),
         ("0.007", 7010.5)
     );
-    // A file that is cut is told, not left out.
+    // A file that is cut is reported, not left out.
     let broken = folder.path().join("alpha=0.007/seed-03/scores.json");
     fs::write(&broken, "{\"schema\": 1").unwrap();
     let said = index(folder.path()).unwrap_err().to_string();

@@ -79,7 +79,7 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ! {
     interrupt::end(error.exit_code())
 }
 
-/// Keeps a panic of foreign code, which becomes an error, from being told as well.
+/// Keeps a panic of foreign code, which becomes an error, from being printed as well.
 fn hush_foreign_panics() {
     let tell = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {

@@ -127,12 +127,12 @@ fn mistakes_say_what_where_and_what_next() {
     let folder = folder.path();
     assert_eq!(
         complaint(folder, &["a.csv", "b.npy"]),
-        "error: the time axis is not uniform: a step of 1 expected, 1.5 found on line 4: a.csv\n\
+        "error: the time axis is not uniform: expected a step of 1, found 1.5 on line 4: a.csv\n\
          hint: `--resample 1` interpolates to equal steps; `--dt 1` without --time counts rows instead\n"
     );
     assert_eq!(
         complaint(folder, &["b.csv", "c.csv"]),
-        "error: 2 columns expected, 1 found on line 3: b.csv\n\
+        "error: expected 2 columns, found 1 on line 3: b.csv\n\
          hint: check the delimiter and decimal mark (--delimiter, --decimal)\n"
     );
     assert_eq!(
@@ -148,7 +148,7 @@ fn mistakes_say_what_where_and_what_next() {
         (["none.csv", "c.npy"], "error: no such file: none.csv\n"),
         (
             ["a.csv", "c.mp3"],
-            "error: no format has the extension `mp3`: c.mp3\nhint: known are .csv, ",
+            "error: no format has the extension `mp3`: c.mp3\nhint: the known extensions are .csv, ",
         ),
         (
             ["a.csv", "no/c.csv"],
@@ -240,12 +240,12 @@ fn a_record_is_checked_against_its_header() {
     let shorter = record(6, &SAMPLES[..4]);
     assert_eq!(
         complaint(shorter.path(), &["a.hea", "o.csv"]),
-        "error: a.dat: 6 bytes of samples expected, 4 found: a.hea\nhint: copy or download the file again\n"
+        "error: a.dat: expected 6 bytes of samples, found 4: a.hea\nhint: copy or download the file again\n"
     );
     let changed = record(7, &SAMPLES);
     assert_eq!(
         complaint(changed.path(), &["a.dat", "o.csv"]),
-        "error: a.dat: signal `ECG` has the checksum 6, 7 expected: a.dat\n\
+        "error: a.dat: signal `ECG` has the checksum 6, expected 7: a.dat\n\
          hint: copy or download the record again; if the samples are right, correct the checksum in the header\n"
     );
 }

@@ -60,7 +60,7 @@ impl ExperimentFile {
             wrong(error.message().replace('\n', ", "), at)
         })?;
         let mut file = ExperimentFile::default();
-        // A table is sorted by name: settings are told in the order of their lines.
+        // A table is sorted by name: settings are reported in the order of their lines.
         let mut lines: Vec<_> = table.get_ref().iter().collect();
         lines.sort_by_key(|(key, _)| key.span().start);
         for (key, value) in lines {

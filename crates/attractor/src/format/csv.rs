@@ -10,7 +10,7 @@ pub(super) static CSV: Format = Format {
     entry: Entry {
         kind: Kind::Format,
         id: "csv",
-        summary: "text table, one row a time step; also .csv.gz, .txt, .dat",
+        summary: "text table, one row per time step; also .csv.gz, .txt, .dat",
         details: "\
 The delimiter (comma, semicolon, tab, whitespace), the decimal mark, the header row and the time axis are detected.
 Lines that start with # are comments. Missing values are empty, NaN, NA, null or none.

@@ -39,7 +39,7 @@ pub enum Fault {
     #[error("no such file")]
     NotFound,
     /// It is a folder.
-    #[error("a file expected, found a folder")]
+    #[error("expected a file, found a folder")]
     Directory,
     /// The user may not read it.
     #[error("no permission to read")]
@@ -65,10 +65,10 @@ pub enum Fault {
     #[error("no data")]
     Empty,
     /// The text has two bytes a character.
-    #[error("text in UTF-8 expected, found UTF-16")]
+    #[error("expected text in UTF-8, found UTF-16")]
     Utf16,
     /// A row has more or fewer columns than the first.
-    #[error("{} expected, {found} found on {at}", count(*expected, "column"))]
+    #[error("expected {}, found {found} on {at}", count(*expected, "column"))]
     Ragged {
         /// Where.
         at: At,
@@ -78,7 +78,7 @@ pub enum Fault {
         found: usize,
     },
     /// A cell of a column of numbers is not a number.
-    #[error("a number expected, found `{found}` on {at}, column {column} (`{name}`)")]
+    #[error("expected a number, found `{found}` on {at}, column {column} (`{name}`)")]
     NotNumber {
         /// Where.
         at: At,
@@ -90,7 +90,7 @@ pub enum Fault {
         found: String,
     },
     /// A cell of a column of dates is no date.
-    #[error("a date expected, found `{found}` on {at}, column {column} (`{name}`)")]
+    #[error("expected a date, found `{found}` on {at}, column {column} (`{name}`)")]
     NotDate {
         /// Where.
         at: At,
@@ -150,7 +150,7 @@ pub enum Fault {
         found: String,
     },
     /// A number is infinite or too large.
-    #[error("a finite number expected, found {found} on {at}, column {column} (`{name}`)")]
+    #[error("expected a finite number, found {found} on {at}, column {column} (`{name}`)")]
     Infinite {
         /// Where.
         at: At,
@@ -209,7 +209,7 @@ pub enum Fault {
     },
     /// Time steps are neither equal nor whole multiples.
     #[error(
-        "the time axis is not uniform: a step of {expected}{} expected, {found} found on {at}",
+        "the time axis is not uniform: expected a step of {expected}{}, found {found} on {at}",
         after_blank(unit)
     )]
     NonUniform {
@@ -245,7 +245,7 @@ pub enum Fault {
         minor: u8,
     },
     /// The header of a NumPy file is not understood.
-    #[error("{expected} expected at byte {at} of the header, found `{found}`")]
+    #[error("expected {expected} at byte {at} of the header, found `{found}`")]
     ArrayHeader {
         /// Byte, from the header's start.
         at: usize,
@@ -263,7 +263,7 @@ pub enum Fault {
         limit: u64,
     },
     /// The file ends early.
-    #[error("{expected} bytes of {what} expected, {found} found")]
+    #[error("expected {expected} bytes of {what}, found {found}")]
     Truncated {
         /// The part of the file.
         what: &'static str,
@@ -273,7 +273,7 @@ pub enum Fault {
         found: u64,
     },
     /// An array has more or fewer values than its dimensions say.
-    #[error("{expected} values expected by the dimensions of the array, {found} found")]
+    #[error("expected {expected} values by the dimensions of the array, found {found}")]
     Values {
         /// The product of the dimensions.
         expected: u64,
@@ -281,19 +281,19 @@ pub enum Fault {
         found: u64,
     },
     /// The file goes on after its array.
-    #[error("{expected} bytes of array data expected, more found")]
+    #[error("expected {expected} bytes of array data, found more")]
     Trailing {
         /// What it should have.
         expected: u64,
     },
     /// The elements of an array are not real numbers.
-    #[error("numbers of type f4, f8, i1–i8, u1–u8 or b1 expected, found {found}")]
+    #[error("expected numbers of type f4, f8, i1–i8, u1–u8 or b1, found {found}")]
     Dtype {
         /// NumPy's description of the type.
         found: String,
     },
     /// An array is not a table.
-    #[error("an array of 1 or 2 dimensions expected, found {} with shape {shape:?}", shape.len())]
+    #[error("expected an array of 1 or 2 dimensions, found {} with shape {shape:?}", shape.len())]
     Dimensions {
         /// Its shape.
         shape: Vec<u64>,
@@ -344,7 +344,7 @@ pub enum Fault {
     #[error("a file of this name has the signals of the WFDB record beside it")]
     SignalFile,
     /// A column is no list of numbers.
-    #[error("a column of numbers expected, found {found} in column {column} (`{name}`)")]
+    #[error("expected a column of numbers, found {found} in column {column} (`{name}`)")]
     ColumnType {
         /// The column, from 1.
         column: usize,
@@ -416,7 +416,7 @@ pub enum Fault {
         line: &'static str,
     },
     /// A field of a header is not what it must be.
-    #[error("{expected} expected as {field}{}, found `{found}`", of_signal(signal.as_deref()))]
+    #[error("expected {expected} as {field}{}, found `{found}`", of_signal(signal.as_deref()))]
     Field {
         /// The field.
         field: &'static str,
@@ -428,7 +428,7 @@ pub enum Fault {
         found: String,
     },
     /// A file has more or fewer records than its header says.
-    #[error("{claimed} records of {size} bytes expected after the header, found {bytes} bytes ({} records)", bytes / size)]
+    #[error("expected {claimed} records of {size} bytes after the header, found {bytes} bytes ({} records)", bytes / size)]
     Records {
         /// Records that the header claims.
         claimed: u64,
@@ -438,7 +438,7 @@ pub enum Fault {
         bytes: u64,
     },
     /// The samples of a signal do not add up to what its header says.
-    #[error("signal `{signal}` has the checksum {found}, {expected} expected")]
+    #[error("signal `{signal}` has the checksum {found}, expected {expected}")]
     Checksum {
         /// The signal.
         signal: String,

@@ -1,4 +1,4 @@
-//! HDF5 files: one dataset of numbers, one row a time step. MATLAB's version 7.3 is HDF5 with matrices turned over.
+//! HDF5 files: one dataset of numbers, one row per time step. MATLAB's version 7.3 is HDF5 with matrices turned over.
 //!
 //! The crate `hdf5-reader` decodes the file: pure Rust, bounds every allocation, and stood 5,000 damaged files without a
 //! panic. `hdf5-pure` 0.47 reads more kinds of files, but a damaged one made it ask for more memory than a machine has;
@@ -23,7 +23,7 @@ pub(super) static HDF5: Format = Format {
     entry: Entry {
         kind: Kind::Format,
         id: "hdf5",
-        summary: "HDF5 dataset, one row a time step; read only",
+        summary: "HDF5 dataset, one row per time step; read only",
         details: "\
 Reads a dataset of real numbers with one or two dimensions, plain or chunked, with deflate and shuffle.
 Of several, the one with the most rows, which a note tells, or the one that --array names, as in group/x.

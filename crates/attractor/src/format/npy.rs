@@ -28,7 +28,7 @@ pub(super) static NPY: Format = Format {
     entry: Entry {
         kind: Kind::Format,
         id: "npy",
-        summary: "NumPy array, one row a time step",
+        summary: "NumPy array, one row per time step",
         details: "\
 Reads f4, f8, all integers and booleans, of either byte order, in C and Fortran order, versions 1 to 3.
 Writes f8 in C order. A 1-d array is one channel. NaN is missing.

@@ -33,7 +33,7 @@ pub(super) static PARQUET: Format = Format {
     entry: Entry {
         kind: Kind::Format,
         id: "parquet",
-        summary: "Parquet table, one row a time step; read only",
+        summary: "Parquet table, one row per time step; read only",
         details: "\
 Reads columns of numbers and booleans, and dates as the time axis, with the same titles and roles as a text table.
 Null is missing. A column of texts can name the trajectories. Packed by snappy, gzip or LZ4, or not at all.",

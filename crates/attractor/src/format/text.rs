@@ -1,4 +1,4 @@
-//! Text tables: records with a delimiter, one row a time step, read as they come in bounded memory.
+//! Text tables: records with a delimiter, one row per time step, read as they come in bounded memory.
 //!
 //! ```text
 //! # comment

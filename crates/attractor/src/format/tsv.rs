@@ -10,7 +10,7 @@ pub(super) static TSV: Format = Format {
     entry: Entry {
         kind: Kind::Format,
         id: "tsv",
-        summary: "text table with tabs, one row a time step; also .tsv.gz",
+        summary: "text table with tabs, one row per time step; also .tsv.gz",
         details: "As csv, with a tab between columns.",
         settings: &[],
         references: &[],

@@ -160,7 +160,7 @@ impl Record {
         Err(StudyError::OtherEvaluation { found, asked, path }.into())
     }
 
-    /// Makes the folder, with the record in it. If another process has made it meanwhile, for another study, that is told.
+    /// Makes the folder, with the record in it. If another process has made it meanwhile, for another study, that is reported.
     pub(crate) fn write(&self, study: &Study, folder: &Path) -> Result<(), Error> {
         fs::create_dir_all(folder).map_err(|source| Error::Write {
             path: folder.to_path_buf(),

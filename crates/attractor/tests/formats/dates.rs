@@ -193,7 +193,7 @@ fn what_is_wrong_with_dates_is_told_in_dates() {
         ),
         (
             "1970-01-01,1\n1970-01-02,2\n1970-01-03 12:00,3\n1970-01-04,4\n",
-            "the time axis is not uniform: a step of 86400 s expected, 129600 found on line 4",
+            "the time axis is not uniform: expected a step of 86400 s, found 129600 on line 4",
         ),
         (
             "01/02/1970,1\n01/03/1970,2\n",
@@ -214,7 +214,7 @@ fn what_is_wrong_with_dates_is_told_in_dates() {
     assert!(
         error
             .to_string()
-            .starts_with("a date expected, found `soon` on line 5002, column 1 (`date`)"),
+            .starts_with("expected a date, found `soon` on line 5002, column 1 (`date`)"),
         "{error}"
     );
 }

@@ -23,7 +23,7 @@ fn with(options: ReadOptions, content: &str) -> (String, String) {
 #[test]
 fn ragged_rows() {
     let (message, hint) = said(csv("x,y,z\n1,2,3\n# note\n4,5\n"));
-    assert_eq!(message, "3 columns expected, 2 found on line 4");
+    assert_eq!(message, "expected 3 columns, found 2 on line 4");
     assert!(hint.contains("--delimiter"));
 }
 
@@ -33,7 +33,7 @@ fn lines_are_counted_with_comments_blanks_and_any_line_end() {
         let lines = ["# one", "", "x,y", "# four", "", "1,2", "", "3", ""];
         for text in [lines.join(end), lines[..8].join(end)] {
             let (message, _) = said(csv(&text));
-            assert_eq!(message, "2 columns expected, 1 found on line 8", "{text:?}");
+            assert_eq!(message, "expected 2 columns, found 1 on line 8", "{text:?}");
         }
     }
 }
@@ -43,7 +43,7 @@ fn text_in_a_column_of_numbers() {
     let (message, hint) = said(csv("x,y\n1,2\n3,abc\n"));
     assert_eq!(
         message,
-        "a number expected, found `abc` on line 3, column 2 (`y`)"
+        "expected a number, found `abc` on line 3, column 2 (`y`)"
     );
     assert!(hint.contains("--state"));
 }
@@ -54,7 +54,7 @@ fn a_decimal_comma_that_comes_late() {
     let (message, hint) = said(csv(&format!("{rows}0,5;1\n")));
     assert_eq!(
         message,
-        "a number expected, found `0,5` on line 20001, column 1 (`x1`)"
+        "expected a number, found `0,5` on line 20001, column 1 (`x1`)"
     );
     assert!(hint.contains("--decimal"));
 }
@@ -85,7 +85,7 @@ fn commas_that_may_stand_between_thousands() {
         assert_eq!(series.trajectories()[0].x[0], 1.234, "{text}");
     }
     let (message, hint) = said(csv("x,y\n1.5,2\n\"1,234\",3\n"));
-    assert!(message.starts_with("a number expected, found `1,234` on line 3"));
+    assert!(message.starts_with("expected a number, found `1,234` on line 3"));
     assert_eq!(hint, "write it without the commas between thousands");
 }
 
@@ -142,7 +142,7 @@ fn a_quote_that_is_not_closed() {
     let (message, _) = said(csv("x,y\n1,2\n3,\"4\n5\"\n7,8\n"));
     assert_eq!(
         message,
-        "a number expected, found `4\\n5` on line 4, column 2 (`y`)"
+        "expected a number, found `4\\n5` on line 4, column 2 (`y`)"
     );
 }
 
@@ -186,7 +186,7 @@ fn text_in_utf_16() {
     ];
     for bytes in marked {
         let (message, hint) = said(read_as("a.csv", &bytes, &ReadOptions::default()));
-        assert_eq!(message, "text in UTF-8 expected, found UTF-16");
+        assert_eq!(message, "expected text in UTF-8, found UTF-16");
         assert!(hint.starts_with("save it as UTF-8"));
     }
 }
@@ -198,7 +198,7 @@ fn a_single_column_is_one_column() {
         ..ReadOptions::default()
     };
     let (message, _) = with(comma, "x\n1\n2,3\n");
-    assert_eq!(message, "1 column expected, 2 found on line 3");
+    assert_eq!(message, "expected 1 column, found 2 on line 3");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn a_time_axis_that_is_not_uniform() {
     let (message, hint) = said(csv("time,x\n0,1\n1,1\n# lost\n2.5,1\n3.5,2\n"));
     assert_eq!(
         message,
-        "the time axis is not uniform: a step of 1 expected, 1.5 found on line 5"
+        "the time axis is not uniform: expected a step of 1, found 1.5 on line 5"
     );
     assert!(hint.contains("resample") && hint.contains("--dt"));
 }
@@ -299,7 +299,7 @@ fn infinite_values() {
         let (message, hint) = said(csv(&format!("x,y\n1,{text}\n")));
         assert_eq!(
             message,
-            format!("a finite number expected, found {text} on line 2, column 2 (`y`)")
+            format!("expected a finite number, found {text} on line 2, column 2 (`y`)")
         );
         assert!(hint.contains("NaN"));
     }
@@ -314,10 +314,10 @@ fn files_that_are_not_there_or_not_files() {
         let dir = format!("dir-{name}");
         fs::create_dir(folder.path().join(&dir)).unwrap();
         let (message, hint) = said(read(&dir));
-        assert_eq!(message, "a file expected, found a folder");
+        assert_eq!(message, "expected a file, found a folder");
         assert_eq!(hint, "name a file in it");
     }
-    assert_eq!(said(read("")).0, "a file expected, found a folder");
+    assert_eq!(said(read("")).0, "expected a file, found a folder");
 }
 
 #[cfg(unix)]

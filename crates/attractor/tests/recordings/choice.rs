@@ -1,4 +1,4 @@
-//! What is chosen of a recording: rows, rate and channels; and what is only told how to convert.
+//! What is chosen of a recording: rows, rate and channels; and what is only explained how to convert.
 
 use super::*;
 use attractor::format::Moment;

@@ -155,13 +155,13 @@ fn truncated_files_are_told_with_the_sizes() {
     ));
     assert_eq!(
         message,
-        "3 records of 16 bytes expected after the header, found 47 bytes (2 records)"
+        "expected 3 records of 16 bytes after the header, found 47 bytes (2 records)"
     );
     assert!(hint.contains("again"));
     for (length, expected) in [
         (0, "no data"),
-        (100, "256 bytes of header expected, 100 found"),
-        (300, "768 bytes of header expected, 300 found"),
+        (100, "expected 256 bytes of header, found 100"),
+        (300, "expected 768 bytes of header, found 300"),
     ] {
         let cut = read_as("a.edf", &bytes[..length], &ReadOptions::default());
         assert_eq!(said(cut).0, expected);
@@ -177,32 +177,32 @@ fn fields_that_are_not_numbers_are_named() {
     };
     assert_eq!(
         wrong(&|edf| edf.records = "many".into()),
-        "a whole number or -1 expected as number of records, found `many`"
+        "expected a whole number or -1 as number of records, found `many`"
     );
     assert_eq!(
         wrong(&|edf| edf.records = "-7".into()),
-        "a whole number or -1 expected as number of records, found `-7`"
+        "expected a whole number or -1 as number of records, found `-7`"
     );
     assert_eq!(
         wrong(&|edf| edf.duration = "1,0".into()),
-        "a number of seconds expected as duration of a record, found `1,0`"
+        "expected a number of seconds as duration of a record, found `1,0`"
     );
     assert_eq!(
         wrong(&|edf| edf.duration = "0".into()),
-        "a number above 0 expected as duration of a record, found `0`"
+        "expected a number above 0 as duration of a record, found `0`"
     );
     assert_eq!(
         wrong(&|edf| edf.signals[1].physical[0] = "low".into()),
-        "a number expected as physical minimum of signal `EOG`, found `low`"
+        "expected a number as physical minimum of signal `EOG`, found `low`"
     );
     assert_eq!(
         wrong(&|edf| edf.signals[0].digital[1] = "1e3".into()),
-        "a whole number expected as digital maximum of signal `EEG Fpz`, found `1e3`"
+        "expected a whole number as digital maximum of signal `EEG Fpz`, found `1e3`"
     );
     let mut bytes = two().bytes();
     bytes[0] = b'\xff';
     let version = said(read_as("a.edf", &bytes, &ReadOptions::default())).0;
-    assert!(version.starts_with("0 expected as version"), "{version}");
+    assert!(version.starts_with("expected 0 as version"), "{version}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn parquet_that_cannot_be_read_says_why() {
     ));
     assert_eq!(
         message,
-        "a column of numbers expected, found BYTE_ARRAY in column 6 (`subject`)"
+        "expected a column of numbers, found BYTE_ARRAY in column 6 (`subject`)"
     );
     assert!(hint.contains("--trajectory"));
     let (message, hint) = said(format::read(

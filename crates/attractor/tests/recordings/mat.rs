@@ -103,21 +103,21 @@ fn damaged_files_are_told() {
     assert_eq!(said(read(b"")).0, "no data");
     assert_eq!(
         said(read(&[0; 50])).0,
-        "128 bytes of header expected, 50 found"
+        "expected 128 bytes of header, found 50"
     );
     let (message, _) = said(read(&[b' '; 200]));
-    assert!(message.starts_with("MATLAB 5"), "{message}");
+    assert!(message.starts_with("expected MATLAB 5"), "{message}");
     let x = file(&[doubles("x", [3, 1], &[1.0, 2.0, 3.0])]);
     assert!(
         said(read(&x[..x.len() - 8]))
             .0
-            .contains("bytes of an element expected")
+            .contains("bytes of an element, found")
     );
     let huge = file(&[doubles("x", [u32::MAX, u32::MAX], &[1.0])]);
     assert!(
         said(read(&huge))
             .0
-            .contains("values expected by the dimensions of the array, 1 found")
+            .contains("values by the dimensions of the array, found 1")
     );
     let mut zlib = file(&[packed(&doubles("x", [3, 1], &[1.0, 2.0, 3.0]))]);
     zlib[140] ^= 0xff;

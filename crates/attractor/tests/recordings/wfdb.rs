@@ -69,12 +69,12 @@ fn samples_that_do_not_add_up_are_refused() {
     let (message, hint) = said(record(&wrong, &samples, "r.hea"));
     assert_eq!(
         message,
-        "r.dat: signal `MLII` has the checksum 33168, 33169 expected"
+        "r.dat: signal `MLII` has the checksum 33168, expected 33169"
     );
     assert!(hint.contains("download the record again"), "{hint}");
     let word = WORDS.replace("-32368", "none");
     let (message, hint) = said(record(&word, &samples, "r.hea"));
-    assert_eq!(message, "a number expected as checksum, found `none`");
+    assert_eq!(message, "expected a number as checksum, found `none`");
     assert!(hint.starts_with("the header is damaged"), "{hint}");
 }
 
@@ -129,31 +129,31 @@ fn mistakes_are_told_with_their_place() {
     let told = |header: &str, samples: &[u8]| said(record(header, samples, "r.hea")).0;
     assert_eq!(
         told(WORDS, &words(&[1; 5])),
-        "r.dat: 12 bytes of samples expected, 10 found"
+        "r.dat: expected 12 bytes of samples, found 10"
     );
     assert_eq!(
         told("r 1\nr.dat 80\n", &[]),
-        "16 or 212 expected as signal format, found `80`"
+        "expected 16 or 212 as signal format, found `80`"
     );
     assert_eq!(
         told("r x\nr.dat 16\n", &[]),
-        "a number expected as number of signals, found `x`"
+        "expected a number as number of signals, found `x`"
     );
     assert_eq!(
         told("r 1 0\nr.dat 16\n", &[]),
-        "a number above 0 expected as sampling rate, found `0`"
+        "expected a number above 0 as sampling rate, found `0`"
     );
     assert_eq!(
         told("r 3\nr.dat 16\n", &[]),
-        "1, as there are lines of signals, expected as number of signals, found `3`"
+        "expected 1, as there are lines of signals, as number of signals, found `3`"
     );
     assert_eq!(
         told("r/2 1\n", &[]),
-        "a record of one segment expected as record, found `r/2`"
+        "expected a record of one segment as record, found `r/2`"
     );
     assert_eq!(
         told("r 1\n../r.dat 16\n", &[]),
-        "the name of a file beside the header expected as signal file, found `../r.dat`"
+        "expected the name of a file beside the header as signal file, found `../r.dat`"
     );
     assert_eq!(told("r 1\nother.dat 16\n", &[]), "other.dat: no such file");
     assert_eq!(told("# nothing\n", &[]), "no data");

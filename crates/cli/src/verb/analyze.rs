@@ -29,7 +29,7 @@ pub(super) use text::{write, write_equations};
 ///
 /// Exponents and regions are those of a free orbit. Fixed points are all there are where the linear regions can be
 /// enumerated, and are searched for elsewhere; a line says which. An orbit that diverges is a result: it has no
-/// exponents, the rest is told, and the exit code is 0.
+/// exponents, the rest is reported, and the exit code is 0.
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     /// Folder of a run, or a model file

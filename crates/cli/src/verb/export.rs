@@ -19,7 +19,7 @@ use crate::visible::notes;
 
 /// Write a model in another form that is the same map
 ///
-/// Every piecewise-linear model has a form as `shallow-plrnn`; where another form does not exist, the reason is told. The
+/// Every piecewise-linear model has a form as `shallow-plrnn`; where another form does not exist, the reason is given. The
 /// parameters are written in single precision, as all model files are.
 #[derive(Debug, Args)]
 pub(crate) struct Export {

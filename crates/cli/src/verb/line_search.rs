@@ -176,7 +176,6 @@ fn step(text: &str) -> Result<f64, String> {
         *step >= 0.001 && *step <= 1.0 && ((1.0 / step).round() * step - 1.0).abs() < 1e-9
     };
     let parsed = text.parse().ok().filter(divides);
-    parsed.ok_or_else(|| {
-        "a number from 0.001 to 1 that divides 1 is expected, such as 0.05".to_string()
-    })
+    parsed
+        .ok_or_else(|| "expected a number from 0.001 to 1 that divides 1, such as 0.05".to_string())
 }

@@ -19,7 +19,7 @@ use crate::visible::notes;
 ///
 /// It shows the model beside its data in three dimensions and over time, its scores with their floors and chance levels,
 /// how it was trained, what it does in the long run, and how to repeat it. What is missing, such as data that have
-/// moved, is told on the page.
+/// moved, is reported on the page.
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Folder of a run, or a model file

@@ -7,7 +7,7 @@
 //! with σ the standard deviation of the truth; the mean over starts that are evenly spaced over the truth (Vlachas et al.
 //! 2020), with its standard error: starts that are nearer to one another than a forecast is long fail at the same row, and do not count as
 //! many. Times the largest Lyapunov exponent it is in Lyapunov times. A forecast that is still valid at the
-//! horizon counts as long as the horizon, and how many do is told.
+//! horizon counts as long as the horizon, and how many do is reported.
 
 use super::{
     Better, Estimate, Forecast, Judges, MeasureError, MeasureInfo, Rows, refuse_short, spread,

@@ -18,14 +18,12 @@ mod tests;
 use super::trained::{self, setting, up_to};
 use super::{
     Fit, FitError, Fitting, Length, LoadError, Method, Tensors, Trainer, nothing_to_settle,
-    refuse_other,
 };
 use crate::catalogue::{Entry, Kind};
 use crate::continuous::{self, UnitSizes};
 use crate::dynamics::Dynamics;
 use crate::settings::{Dependence, Domain, Setting, Settings, Value, depends};
 use crate::text::count;
-use crate::theta::{Shape, Tensor};
 use crate::train::{Outcome, State, Watch};
 use crate::windows::Windows;
 
@@ -261,11 +259,7 @@ fn refuse_inputs(fitting: Fitting<'_>) -> Result<(), FitError> {
 
 /// Changes of settings against divergence that are still open.
 fn remedies(set: &Settings) -> Vec<&'static str> {
-    let clipping = if set.real("clip-norm") == 0.0 {
-        "`--clip-norm 1000`"
-    } else {
-        "a smaller `--clip-norm`"
-    };
+    let clipping = trained::clipping(set, "`--clip-norm 1000`");
     let all = [
         Some("a lower `--lr`"),
         Some("a larger `--sigma`"),
@@ -320,15 +314,6 @@ fn story(set: &Settings) -> String {
 /// A network from its tensors. All sizes follow from their shapes.
 fn load(_: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>, LoadError> {
     let form = Form::of(tensors)?;
-    let layout = form.layout();
-    let own = layout.tensors().iter().map(|t| (t.name, t.shape));
-    let numbers = CONSTANTS.map(|name| (name, Shape::Vector(1)));
-    let shapes: Vec<(&'static str, Shape)> = own.chain(numbers).collect();
-    refuse_other(tensors, &shapes)?;
-    let theta = layout.tensors().iter();
-    let theta: Vec<f32> = theta
-        .flat_map(|Tensor { name, .. }| tensors[*name].f32s())
-        .collect();
-    trained::refuse_overflow(layout.tensors(), &theta)?;
+    let theta = trained::load_theta(&form.layout(), &CONSTANTS, tensors)?;
     Ok(Box::new(LatentOde::new(form, theta)))
 }

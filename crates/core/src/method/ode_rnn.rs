@@ -15,14 +15,12 @@ pub(super) mod tests;
 use super::trained::{self, setting, up_to};
 use super::{
     Fit, FitError, Fitting, Length, LoadError, Method, Tensors, Trainer, axes, nothing_to_settle,
-    refuse_other,
 };
 use crate::catalogue::{Entry, Kind};
 use crate::continuous::{self, UnitSizes};
 use crate::dynamics::Dynamics;
 use crate::settings::{Dependence, Domain, Setting, Settings};
 use crate::text::count;
-use crate::theta::{Shape, Tensor};
 use crate::train::{Outcome, State, Watch};
 use crate::windows::Windows;
 
@@ -170,11 +168,7 @@ impl Trained {
 
 /// Changes of settings against divergence that are still open.
 fn remedies(set: &Settings) -> Vec<&'static str> {
-    let clipping = if set.real("clip-norm") == 0.0 {
-        "`--clip-norm 10`"
-    } else {
-        "a smaller `--clip-norm`"
-    };
+    let clipping = trained::clipping(set, "`--clip-norm 10`");
     let all = [
         Some("a lower `--lr`"),
         Some(clipping),
@@ -226,16 +220,7 @@ fn story(set: &Settings) -> String {
 /// A network from its tensors. All sizes follow from their shapes.
 fn load(_: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>, LoadError> {
     let form = Form::of(tensors)?;
-    let layout = form.layout();
-    let own = layout.tensors().iter().map(|t| (t.name, t.shape));
-    let numbers = CONSTANTS.map(|name| (name, Shape::Vector(1)));
-    let shapes: Vec<(&'static str, Shape)> = own.chain(numbers).collect();
-    refuse_other(tensors, &shapes)?;
-    let theta = layout.tensors().iter();
-    let theta: Vec<f32> = theta
-        .flat_map(|Tensor { name, .. }| tensors[*name].f32s())
-        .collect();
-    trained::refuse_overflow(layout.tensors(), &theta)?;
+    let theta = trained::load_theta(&form.layout(), &CONSTANTS, tensors)?;
     Ok(Box::new(OdeRnn::new(form, theta)))
 }
 

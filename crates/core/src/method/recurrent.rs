@@ -1,6 +1,6 @@
 //! What the methods `lstm` and `lem` share: their trainer, the noise on their data, and how their networks are loaded.
 
-use super::{FitError, Fitting, Length, LoadError, Tensors, Trainer, axes, refuse_other, trained};
+use super::{FitError, Fitting, Length, LoadError, Tensors, Trainer, axes, trained};
 use crate::dynamics::Dynamics;
 use crate::recurrent::lanes::LaneCell;
 use crate::recurrent::training::Plan;
@@ -8,7 +8,6 @@ use crate::recurrent::{self as network, Cell, CellSizes, Following, Network, WAR
 use crate::rng::{Rng, Stream};
 use crate::series::{Series, mean_and_sd};
 use crate::settings::{Domain, Setting, Settings};
-use crate::theta::Shape;
 use crate::train::{Outcome, State, Watch};
 
 pub(super) const fn hidden(default: &'static str) -> Setting {
@@ -109,11 +108,7 @@ impl<L: LaneCell> RecurrentTrainer<L> {
 
 /// Changes of settings against divergence that are still open.
 fn remedies(set: &Settings) -> Vec<&'static str> {
-    let clipping = if set.real("clip-norm") == 0.0 {
-        "`--clip-norm 10`"
-    } else {
-        "a smaller `--clip-norm`"
-    };
+    let clipping = trained::clipping(set, "`--clip-norm 10`");
     let is_free = set.real("alpha") * set.real("alpha-end") < 1.0;
     let all = [
         Some("a lower `--lr`"),
@@ -203,16 +198,9 @@ pub(super) fn sizes_of(
 
 /// A network from its tensors.
 pub(super) fn load<C: Cell>(cell: C, tensors: &Tensors) -> Result<Box<dyn Dynamics>, LoadError> {
-    let layout = cell.layout();
-    let mut shapes: Vec<(&'static str, Shape)> =
-        layout.tensors().iter().map(|t| (t.name, t.shape)).collect();
-    let constants = cell.constants();
-    shapes.extend(constants.iter().map(|&(name, _)| (name, Shape::Vector(1))));
-    shapes.extend([WARM_UP, network::ALPHA].map(|name| (name, Shape::Vector(1))));
-    refuse_other(tensors, &shapes)?;
-    let theta = layout.tensors().iter();
-    let theta: Vec<f32> = theta.flat_map(|t| tensors[t.name].f32s()).collect();
-    trained::refuse_overflow(layout.tensors(), &theta)?;
+    let own = cell.constants().into_iter().map(|(name, _)| name);
+    let constants: Vec<&'static str> = own.chain([WARM_UP, network::ALPHA]).collect();
+    let theta = trained::load_theta(&cell.layout(), &constants, tensors)?;
     let constant = |name: &str| tensors[name].f64s()[0];
     let following = Following {
         warm_up: constant(WARM_UP).clamp(1.0, 1e9) as usize,

@@ -6,7 +6,7 @@
 //! settings: &[HIDDEN, window("25"), batch("16"), epochs("5000"), …, lr("5e-3"), optimizer("adam"), CLIP_NORM, …]
 //! ```
 
-use super::{FitError, Fitting, Length, LoadError, Settled};
+use super::{FitError, Fitting, Length, LoadError, Settled, Tensors, refuse_other};
 use crate::exponent::automatic::{Predictability, predictability};
 use crate::forcing::Forcing;
 use crate::forcing::adaptive::Adaptation;
@@ -14,7 +14,7 @@ use crate::forcing::alpha::Estimator;
 use crate::optim::{Exponential, Floored, Optimizer};
 use crate::settings::{AUTO, Dependence, Domain, Setting, Settings, Value, depends};
 use crate::text::{count, figure, grouped};
-use crate::theta::{Layout, Tensor};
+use crate::theta::{Layout, Shape, Tensor};
 use crate::train::{Course, Schedule, WeightDecay};
 use crate::windows::Windows;
 
@@ -407,11 +407,7 @@ pub(super) fn remedies(set: &Settings) -> Vec<&'static str> {
         "stf" => (set.integer("interval") > 1).then_some("a smaller `--interval`"),
         _ => Some("`--forcing agtf`"),
     };
-    let clipping = if set.real("clip-norm") == 0.0 {
-        "`--clip-norm 10`"
-    } else {
-        "a smaller `--clip-norm`"
-    };
+    let clipping = clipping(set, "`--clip-norm 10`");
     let all = [
         Some("a lower `--lr`"),
         forcing,
@@ -449,6 +445,31 @@ pub(super) fn story_of_epochs(set: &Settings) -> String {
         },
         count(set.integer("batches-per-epoch"), "batch")
     )
+}
+
+/// θ of a layout from the tensors of a model file, which has these constants beside it and nothing else.
+pub(super) fn load_theta(
+    layout: &Layout,
+    constants: &[&'static str],
+    tensors: &Tensors,
+) -> Result<Vec<f32>, LoadError> {
+    let own = layout.tensors().iter().map(|t| (t.name, t.shape));
+    let numbers = constants.iter().map(|&name| (name, Shape::Vector(1)));
+    let shapes: Vec<(&'static str, Shape)> = own.chain(numbers).collect();
+    refuse_other(tensors, &shapes)?;
+    let theta = layout.tensors().iter();
+    let theta: Vec<f32> = theta.flat_map(|t| tensors[t.name].f32s()).collect();
+    refuse_overflow(layout.tensors(), &theta)?;
+    Ok(theta)
+}
+
+/// How `--clip-norm` helps against divergence, where gradients are not cut yet and where they are.
+pub(super) fn clipping(set: &Settings, first: &'static str) -> &'static str {
+    if set.real("clip-norm") == 0.0 {
+        first
+    } else {
+        "a smaller `--clip-norm`"
+    }
 }
 
 /// Refuses numbers that double precision holds and single precision does not.

@@ -35,7 +35,7 @@ impl System for ArnoldCat {
         out.copy_from_slice(&[(x + y).rem_euclid(1.0), (x + 2.0 * y).rem_euclid(1.0)]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, _state: &[f64], jac: &mut [f64]) {
         jac.copy_from_slice(&[
             1.0, 1.0,

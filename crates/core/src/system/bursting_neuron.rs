@@ -118,7 +118,7 @@ impl System for BurstingNeuron {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [v, n, h] = coordinates(state);
         let ([m, dm], [s, ds]) = (sodium(v), nmda(v));

@@ -51,7 +51,7 @@ impl System for Chua {
         out.copy_from_slice(&[self.alpha * (y - x - diode), x - y + z, -self.beta * y]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, _, _] = coordinates(state);
         let slope = if x.abs() < 1.0 { self.m0 } else { self.m1 };

@@ -68,7 +68,7 @@ impl System for Duffing {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, _, phase] = coordinates(state);
         jac.copy_from_slice(&[

@@ -59,7 +59,7 @@ impl System for FitzhughNagumo {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [v, _, phase] = coordinates(state);
         jac.copy_from_slice(&[

@@ -49,7 +49,7 @@ impl System for HenonHeiles {
         out.copy_from_slice(&[p_x, p_y, -x - 2.0 * x * y, -y - x * x + y * y]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, y, _, _] = coordinates(state);
         jac.copy_from_slice(&[

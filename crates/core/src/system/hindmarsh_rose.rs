@@ -64,7 +64,7 @@ impl System for HindmarshRose {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, _, _] = coordinates(state);
         jac.copy_from_slice(&[

@@ -55,7 +55,7 @@ impl System for Ikeda {
         out.copy_from_slice(&[self.r + self.u * (x * c - y * s), self.u * (x * s + y * c)]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, y] = coordinates(state);
         let size = 1.0 + x * x + y * y;

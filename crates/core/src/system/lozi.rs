@@ -46,7 +46,7 @@ impl System for Lozi {
         out.copy_from_slice(&[1.0 - self.a * x.abs() + y, self.b * x]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, _] = coordinates(state);
         jac.copy_from_slice(&[

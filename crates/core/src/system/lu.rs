@@ -44,7 +44,7 @@ impl System for Lu {
         out.copy_from_slice(&[self.a * (y - x), -x * z + self.c * y, x * y - self.b * z]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, y, z] = coordinates(state);
         jac.copy_from_slice(&[

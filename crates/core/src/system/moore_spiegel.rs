@@ -46,7 +46,7 @@ impl System for MooreSpiegel {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, y, _] = coordinates(state);
         jac.copy_from_slice(&[

@@ -52,7 +52,7 @@ impl System for RabinovichFabrikant {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, y, z] = coordinates(state);
         jac.copy_from_slice(&[

@@ -49,7 +49,7 @@ impl System for Rossler {
         out.copy_from_slice(&[-y - z, x + self.a * y, self.b + z * (x - self.c)]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, _, z] = coordinates(state);
         jac.copy_from_slice(&[

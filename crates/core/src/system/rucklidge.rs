@@ -42,7 +42,7 @@ impl System for Rucklidge {
         out.copy_from_slice(&[-self.kappa * x + self.lambda * y - y * z, x, -z + y * y]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [_, y, z] = coordinates(state);
         jac.copy_from_slice(&[

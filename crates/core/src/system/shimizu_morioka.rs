@@ -41,7 +41,7 @@ impl System for ShimizuMorioka {
         out.copy_from_slice(&[y, (1.0 - z) * x - self.a * y, -self.b * z + x * x]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, _, z] = coordinates(state);
         jac.copy_from_slice(&[

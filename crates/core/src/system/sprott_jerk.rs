@@ -38,7 +38,7 @@ impl System for SprottJerk {
         out.copy_from_slice(&[y, z, -self.a * z + y * y - x]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [_, y, _] = coordinates(state);
         jac.copy_from_slice(&[

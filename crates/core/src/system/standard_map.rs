@@ -35,7 +35,7 @@ impl System for StandardMap {
         out.copy_from_slice(&[(theta + kicked).rem_euclid(TAU), kicked.rem_euclid(TAU)]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [theta, _] = coordinates(state);
         jac.copy_from_slice(&[

@@ -50,7 +50,7 @@ impl System for Tinkerbell {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, y] = coordinates(state);
         jac.copy_from_slice(&[

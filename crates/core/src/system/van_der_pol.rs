@@ -57,7 +57,7 @@ impl System for VanDerPol {
         ]);
     }
 
-    #[rustfmt::skip] // one row a line
+    #[rustfmt::skip] // one row per line
     fn jacobian(&self, state: &[f64], jac: &mut [f64]) {
         let [x, v, phase] = coordinates(state);
         jac.copy_from_slice(&[

@@ -12,7 +12,10 @@ impl Fault {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Fault::UnknownExtension { .. } => {
-                return Some(format!("known are {}", known_extensions().join(", ")));
+                return Some(format!(
+                    "the known extensions are {}",
+                    known_extensions().join(", ")
+                ));
             }
             Fault::NoColumn { near, known, .. } => {
                 return Some(column_hint(near.as_deref(), known));
@@ -104,7 +107,7 @@ impl Fault {
             Fault::Trailing { .. } => "keep one array a file, or several in one .npz file",
             Fault::Dtype { .. } => "convert it with array.astype(float)",
             Fault::Dimensions { .. } => {
-                "one row a time step; several trajectories are several arrays in a .npz file"
+                "one row per time step; several trajectories are several arrays in a .npz file"
             }
             Fault::Widths { .. } => "all trajectories need the same channels",
             Fault::Name { .. } | Fault::SameTrajectory { .. } => "rename it",

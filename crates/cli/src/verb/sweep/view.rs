@@ -158,7 +158,7 @@ impl View {
         self.end(job, &mut state);
         self.tell_counts(&state);
         drop(state);
-        // A mistake is told even if nothing else is.
+        // An error is reported even if nothing else is.
         let hint = error
             .hint()
             .map_or(String::new(), |hint| format!("\nhint: {hint}"));

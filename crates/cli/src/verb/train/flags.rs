@@ -92,7 +92,7 @@ fn flag(setting: &'static Setting) -> Arg {
         .long(setting.name)
         .value_name(word(&setting.domain))
         .help(help(setting))
-        // The value is checked with those of files, so that all mistakes are told alike.
+        // The value is checked with those of files, so that all errors are reported alike.
         .allow_negative_numbers(true)
 }
 

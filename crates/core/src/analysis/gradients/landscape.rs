@@ -1,5 +1,5 @@
 //! The loss over two parameters, all others held:  ℒ(θ_1 + u, θ_2 + v) on a square grid, for some α. Without forcing it is
-//! rugged, and smooth with it. How rugged is told by the total variation along the lines of the grid.
+//! rugged, and smooth with it. How rugged is measured by the total variation along the lines of the grid.
 
 use crate::forcing::Forcing;
 use crate::model::Architecture;

@@ -226,7 +226,7 @@ fn the_lozi_map_as_a_model_has_the_exponents_of_the_lozi_map() {
     assert!((per_time.exponents[0] - 100.0 * found.exponents[0]).abs() < 1e-9);
 }
 
-/// Without a transient the singular step counts: it is told, the exponents are those of all other steps, and there is no sum to
+/// Without a transient the singular step counts: it is reported, the exponents are those of all other steps, and there is no sum to
 /// compare.
 #[test]
 fn a_direction_that_is_lost_once_keeps_its_exponent() {
