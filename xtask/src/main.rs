@@ -11,6 +11,7 @@ mod command;
 mod deny;
 mod fuzz;
 mod pages;
+mod paper;
 mod python;
 mod results;
 mod tally;
@@ -26,7 +27,7 @@ struct Verb {
     run: fn(&[String]) -> ExitCode,
 }
 
-const VERBS: [Verb; 8] = [
+const VERBS: [Verb; 9] = [
     Verb {
         name: "test",
         about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
@@ -56,6 +57,11 @@ const VERBS: [Verb; 8] = [
         name: "browser",
         about: "open pages of `attractor report` in a headless Chromium",
         run: browser::run,
+    },
+    Verb {
+        name: "paper",
+        about: "train what is left of the paper's rows, and make all its tables and figures; `--quick` for a small form of all",
+        run: paper::run,
     },
     Verb {
         name: "results",

@@ -189,6 +189,10 @@ impl Error {
             Error::UnknownName { what: "figure", .. } => {
                 Some("`attractor plot` lists the kinds of figures".to_string())
             }
+            Error::UnknownName {
+                what: "table of the paper",
+                ..
+            } => Some("the known tables are 1, S1, S2, S3 and S4".to_string()),
             Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
             Error::SameFile { .. } => Some("name another file to write".to_string()),
             Error::NoFolder { .. } => Some(CREATE_FOLDER.to_string()),

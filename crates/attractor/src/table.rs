@@ -7,6 +7,7 @@
 mod document;
 mod figure;
 mod keys;
+mod paper_table;
 mod render;
 mod sheet;
 
@@ -19,6 +20,7 @@ use crate::verdict::Word;
 
 pub use document::TableDocument;
 use keys::Key;
+pub use paper_table::{PAPER_TABLES, PaperTable};
 pub use render::Format;
 
 /// What a table shows beside our numbers.
@@ -138,18 +140,30 @@ impl Table {
 
 impl Group {
     fn new(runs: &[&Scored], keys: &[Key], measures: &[&'static str], beside: Beside) -> Group {
-        let values = values(runs, measures);
-        let summaries = summaries(&values);
         let paper = match beside {
             Beside::Paper => common_row(runs),
             Beside::Nothing => None,
         };
+        let values = keys.iter().map(|key| key.value(runs[0]).into_owned());
+        Group::of(values.collect(), runs, measures, paper)
+    }
+
+    /// Of runs, of which there may be none, beside a row of the paper.
+    fn of(
+        of: Vec<String>,
+        runs: &[&Scored],
+        measures: &[&'static str],
+        paper: Option<&'static PaperRow>,
+    ) -> Group {
+        let values = values(runs, measures);
+        let summaries = match values.as_slice() {
+            // No run has no score of any measure.
+            [] => summaries(&[vec![f64::NAN; measures.len()]]),
+            values => summaries(values),
+        };
         let columns = measures.iter().zip(&summaries).enumerate();
         Group {
-            values: keys
-                .iter()
-                .map(|key| key.value(runs[0]).into_owned())
-                .collect(),
+            values: of,
             runs: runs.len(),
             diverged: runs.iter().filter(|run| run.diverged()).count(),
             counted: summaries.first().map_or(0, |summary| summary.count),
@@ -258,9 +272,9 @@ fn compare(
         "d_stsp"
     };
     let ids = [state_space, "d_h", "pe"];
-    let same = id != "pe" || runs[0].pe_steps == 20;
+    let same = id != "pe" || runs.iter().all(|run| run.pe_steps == 20);
     let place = ids.iter().position(|other| *other == id).filter(|_| same)?;
-    let (median, mad) = row.scores[place];
+    let (median, mad) = row.scores?[place];
     Some(Comparison {
         median,
         mad,

@@ -67,7 +67,9 @@ fn words(text: impl Into<String>) -> Cell {
 }
 
 fn span((low, high): (usize, usize)) -> Cell {
-    if low == high {
+    if high == 0 {
+        words("")
+    } else if low == high {
         words(low.to_string())
     } else {
         words(format!("{low}–{high}"))
@@ -105,7 +107,9 @@ fn rows(group: &Group, has_verdicts: bool) -> Vec<Vec<Cell>> {
         words(paper.dim.to_string()),
         words(paper.parameters.to_string()),
     ]);
-    let scores = group.columns.iter().map(|column| published(column.paper));
+    let is_diverging = paper.scores.is_none();
+    let scores = group.columns.iter();
+    let scores = scores.map(|column| published(column.paper, is_diverging));
     let theirs = [name].into_iter().chain(blank).chain(sizes).chain(scores);
     vec![ours, theirs.collect()]
 }
@@ -116,8 +120,10 @@ fn number(median: Option<f64>, mad: f64) -> Cell {
     })
 }
 
-fn published(paper: Option<Comparison>) -> Cell {
-    let Some(paper) = paper else { return words("") };
+fn published(paper: Option<Comparison>, is_diverging: bool) -> Cell {
+    let Some(paper) = paper else {
+        return words(if is_diverging { "diverging" } else { "" });
+    };
     let figure = Figure::published(paper.median, paper.mad);
     Cell::Number(figure, paper.verdict.map(super::Verdict::word))
 }

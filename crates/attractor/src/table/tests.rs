@@ -322,6 +322,7 @@ fn rows_of_the_paper_are_complete() {
         assert!(
             row.scores
                 .iter()
+                .flatten()
                 .all(|(median, mad)| median > mad && *mad >= least)
         );
     }
@@ -343,4 +344,39 @@ fn rows_of_the_paper_are_complete() {
         paper::near("shPLRNN + GTF / ECC"),
         Some("shPLRNN + GTF / ECG")
     );
+}
+
+/// Ours of the ECG fill one row of Table 1, once: of entries and studies that name it the one with most runs counts, and the row of the ablation study that the paper repeats
+/// has the same runs.
+#[test]
+fn tables_have_the_shape_of_the_papers() {
+    let of_row = |entry: &str, row: &str, seed: u64, score: f64| Scored {
+        paper: Some(row.into()),
+        ..run(entry, "0.3", seed, Some([score, 0.3, 2e-3]))
+    };
+    let runs = [
+        of_row("gtf", "shPLRNN + GTF / ECG", 1, 4.0),
+        of_row("gtf", "shPLRNN + GTF / ECG", 2, 5.0),
+        of_row("gtf-spread", "shPLRNN + GTF / ECG", 1, 100.0),
+    ];
+    let others = [
+        of_row("gtf", "shPLRNN + GTF / ECG", 3, 100.0),
+        of_row("dend-idtf", "dendPLRNN + id-TF / ECG", 1, 6.0),
+    ];
+    let studies = [runs.to_vec(), others.to_vec()];
+    let first = PaperTable::find("1").unwrap().filled(&studies);
+    let [ecg, eeg] = &first[..] else { panic!() };
+    assert_eq!((ecg.groups.len(), eeg.groups.len()), (9, 9));
+    assert_eq!(ecg.groups[0].values, ["ECG", "shPLRNN + GTF"]);
+    assert_eq!(ecg.groups[0].runs, 2);
+    assert_eq!(ecg.groups[0].columns[0].summary.median, 4.5);
+    assert!(eeg.groups.iter().all(|group| group.runs == 0));
+    let text = written(ecg, Format::Markdown);
+    assert!(text.contains("| paper: SINDy / ECG |"), "{text}");
+    assert!(text.contains("diverging"), "{text}");
+    let ablation = PaperTable::find("s2").unwrap().filled(&studies);
+    assert_eq!(ablation[0].groups[3].values[1], "dendPLRNN + STF");
+    assert_eq!(ablation[0].groups[3].runs, 1);
+    let unknown = PaperTable::find("S5").unwrap_err();
+    assert!(format!("{:?}", unknown.hint()).contains("1, S1, S2, S3 and S4"));
 }

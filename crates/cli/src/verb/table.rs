@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::study::{Scored, index};
-use attractor::table::{Beside, Format, Table as Groups};
+use attractor::table::{Beside, Format, PaperTable, Table as Groups};
 use clap::{Args, ValueEnum};
 
 use crate::visible::notes;
@@ -20,9 +20,9 @@ use crate::visible::notes;
 /// differ (Kruskal and Wallis). From six channels on, D_stsp is shown in the f32 form of the paper's tables as well.
 #[derive(Debug, Args)]
 pub(crate) struct Table {
-    /// Folder of the study, or the .jsonl file that it was packed into
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// Folders of studies, or the .jsonl files that they were packed into
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
     /// Group by this setting, or by `name`; several with commas between, or repeated [default: what the runs differ in]
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     by: Vec<String>,
@@ -37,6 +37,9 @@ pub(crate) struct Table {
     /// Numbers to set beside ours: they agree within two MADs of the paper's
     #[arg(long, value_name = "WHICH")]
     reference: Option<Reference>,
+    /// Fill one of the paper's tables, in its shape: 1, S1, S2, S3 or S4
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["by", "reference"])]
+    paper_table: Option<String>,
     /// Which parameters of a run count, where `best-by` or `average` has chosen others than the last
     #[arg(long, value_name = "WHICH", default_value = "chosen")]
     model: Model,
@@ -74,33 +77,76 @@ impl Table {
     }
 
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let mut runs = index(&self.folder)?;
-        if self.model == Model::Last {
-            runs = runs.into_iter().map(Scored::with_last).collect();
+        let studies = self.folders.iter().map(|folder| self.read(folder));
+        let studies = studies.collect::<Result<Vec<_>, Error>>()?;
+        tell_numerics(studies.iter().flatten(), &mut notes())?;
+        let tables = match &self.paper_table {
+            Some(name) => {
+                let table = PaperTable::find(name)?;
+                writeln!(notes(), "Table {}: {}", table.name, table.title)?;
+                table.filled(&studies)
+            }
+            None => self.tables(&studies)?,
+        };
+        if self.json {
+            self.print_document(&tables, out)?;
+            return Ok(ExitCode::SUCCESS);
         }
+        for (i, table) in tables.iter().enumerate() {
+            if i > 0 {
+                writeln!(out)?;
+            }
+            table.write(self.format.format(), out)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn read(&self, folder: &Path) -> Result<Vec<Scored>, Error> {
+        let runs = index(folder)?;
+        Ok(match self.model {
+            Model::Chosen => runs,
+            Model::Last => runs.into_iter().map(Scored::with_last).collect(),
+        })
+    }
+
+    /// One table per study.
+    fn tables(&self, studies: &[Vec<Scored>]) -> Result<Vec<Groups>, Error> {
         let beside = match self.reference {
             Some(Reference::Paper) => Beside::Paper,
             None => Beside::Nothing,
         };
-        let table = Groups::new(&runs, &self.by, beside)?;
-        if self.reference.is_some() && table.groups.iter().all(|group| group.paper.is_none()) {
+        let tables = studies
+            .iter()
+            .map(|runs| Groups::new(runs, &self.by, beside));
+        let tables = tables.collect::<Result<Vec<_>, _>>()?;
+        let mut groups = tables.iter().flat_map(|table| &table.groups);
+        if self.reference.is_some() && groups.all(|group| group.paper.is_none()) {
             let note = "note: no group names its row of the paper; with `paper = \"…\"` in the study, `attractor sweep` \
                         again names it, and trains nothing again";
             writeln!(notes(), "{note}")?;
         }
-        tell_numerics(&runs, &mut notes())?;
-        if self.json {
-            crate::json::write(&table.document(), out)?
-        } else {
-            table.write(self.format.format(), out)?
+        Ok(tables)
+    }
+
+    /// The document of a table, or a list of those of several.
+    fn print_document(&self, tables: &[Groups], out: &mut dyn Write) -> Result<(), Error> {
+        match (tables, &self.paper_table) {
+            ([only], None) => crate::json::write(&only.document(), out)?,
+            _ => {
+                let documents: Vec<_> = tables.iter().map(Groups::document).collect();
+                crate::json::write(&documents, out)?
+            }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
 /// Says where runs are of versions whose numbers differ.
-fn tell_numerics(runs: &[Scored], notes: &mut dyn Write) -> io::Result<()> {
-    let versions: BTreeSet<Option<u64>> = runs.iter().map(|run| run.numerics).collect();
+fn tell_numerics<'a>(
+    runs: impl Iterator<Item = &'a Scored>,
+    notes: &mut dyn Write,
+) -> io::Result<()> {
+    let versions: BTreeSet<Option<u64>> = runs.map(|run| run.numerics).collect();
     if versions.len() < 2 {
         return Ok(());
     }
