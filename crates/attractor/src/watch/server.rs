@@ -7,7 +7,7 @@
 //! | [`LONGEST`] bytes of a head | clients that never end |
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -32,6 +32,10 @@ const UNREAD: Duration = Duration::from_secs(20);
 
 /// How often a stream looks whether there is something to say.
 const BEAT: Duration = Duration::from_millis(500);
+
+/// How long what a refused client still sends is taken in, and how much of it.
+const LINGER: Duration = Duration::from_millis(500);
+const LINGERING: usize = 64 * 1024;
 
 /// Between two attempts to accept.
 const NAP: Duration = Duration::from_millis(10);
@@ -90,7 +94,8 @@ pub(super) fn serve(watcher: &Watcher, stop: &AtomicBool) {
             };
             let open = &open;
             match Counted::among(&open.all, MOST) {
-                None => drop(refuse(stream, Refusal::Busy)),
+                // Here nobody may be waited for.
+                None => drop(say_no(&mut &stream, Refusal::Busy)),
                 Some(counted) => {
                     scope.spawn(move || {
                         // A client that goes away is no matter of ours.
@@ -171,8 +176,23 @@ fn is_wait(error: &io::Error) -> bool {
     .contains(&error.kind())
 }
 
+/// Refuses, and takes in what was sent but not read: the system would else reset the connection, and the answer with it.
 fn refuse(mut stream: TcpStream, refusal: Refusal) -> io::Result<()> {
-    stream.set_write_timeout(Some(UNREAD))?;
+    say_no(&mut stream, refusal)?;
+    stream.shutdown(Shutdown::Write)?;
+    let deadline = Instant::now() + LINGER;
+    let (mut part, mut left) = ([0; 1024], LINGERING);
+    while left > 0 && Instant::now() < deadline {
+        stream.set_read_timeout(Some(LINGER))?;
+        match stream.read(&mut part)? {
+            0 => break,
+            count => left = left.saturating_sub(count),
+        }
+    }
+    Ok(())
+}
+
+fn say_no(stream: &mut impl Write, refusal: Refusal) -> io::Result<()> {
     let status = refusal.status();
     let allow = match refusal {
         Refusal::Method => "Allow: GET\r\n",

@@ -25,6 +25,9 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// A look may take so small a part of the time, so that watching costs a training nothing that could be noticed.
 const SHARE: u32 = 100;
 
+/// From one look to the next, at most: a slow file system is waited for more than worked on.
+const LONGEST: Duration = Duration::from_secs(20);
+
 /// Files that changed less than this ago may change again without another time.
 const UNSURE: Duration = Duration::from_secs(2);
 
@@ -40,6 +43,8 @@ pub(super) struct Survey {
     version: u64,
     given: u32,
     next_look: Option<Instant>,
+    /// How long the last look took.
+    took: Option<Duration>,
 }
 
 /// A run that was found.
@@ -69,7 +74,11 @@ impl Survey {
             return;
         }
         self.look();
-        let pause = PAUSE.max(now.elapsed() * SHARE);
+        let took = now.elapsed();
+        // The faster of two: where other work came between, a look seems to take long.
+        let usual = self.took.map_or(took, |before| before.min(took));
+        self.took = Some(took);
+        let pause = (usual * SHARE).clamp(PAUSE, LONGEST);
         self.next_look = Some(Instant::now() + pause);
     }
 
