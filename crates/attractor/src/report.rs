@@ -6,7 +6,9 @@
 //! none, or data that are given and do not fit, are errors.
 
 mod dynamics;
+mod exponent;
 mod glance;
+mod headline;
 mod live;
 mod material;
 mod numbers;
@@ -108,13 +110,19 @@ pub fn report(request: &Request, follow: &mut dyn Follow) -> Result<Report, Erro
     let signals = Signals::of(&material);
     let anatomy = dynamics::dissected(&material, request, follow)?;
     let judged = scores::judged(&material, request, follow)?;
+    let headline = headline::headline(&material, request);
+    let title = headline["title"].as_str().unwrap_or(&material.name);
+    let title = format!("{title} · attractor report");
     let document = json!({
-        "title": material.name,
+        "title": headline["title"],
+        "facts": headline["facts"],
+        "name": material.name,
         "version": env!("CARGO_PKG_VERSION"),
         "notes": material.notes(&signals, &judged),
         "channels": material.reconstruction.card.channels,
         "step": StepDocument::of(&material.reconstruction.card.step),
         "signals": signals.to_json(&material),
+        "exponent": exponent::beside(&material, &signals, &judged, request),
         "scores": judged,
         "history": material.history,
         "dynamics": anatomy,
@@ -127,7 +135,7 @@ pub fn report(request: &Request, follow: &mut dyn Follow) -> Result<Report, Erro
         "bibtex": story::bibtex(&material.reconstruction),
     });
     Ok(Report {
-        title: format!("{} · attractor report", material.name),
+        title,
         story: story::paragraphs(&material, &document),
         document,
     })

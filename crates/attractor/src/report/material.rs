@@ -4,7 +4,7 @@
 mod data;
 mod folder;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use attractor_core::inspect::{Options, inspect};
 use attractor_core::settings::Setting;
@@ -189,6 +189,17 @@ impl Material {
 /// The curves of a training that has ended; null if there are none.
 pub(super) fn history(run: &Path) -> Value {
     folder::history(Some(run))
+}
+
+/// The file that holds the parameters of a run, ended or not.
+pub(super) fn parameters(run: &Path) -> Option<PathBuf> {
+    let folder = |name: &str| run.join(name);
+    let files = [
+        run.to_path_buf(),
+        folder(folder::MODEL),
+        folder(folder::CHECKPOINT),
+    ];
+    files.into_iter().find(|file| file.is_file())
 }
 
 /// The name of a run: its folder's, with that of the folder above where its own says little.

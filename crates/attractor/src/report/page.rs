@@ -6,11 +6,12 @@
 use serde_json::Value;
 
 use super::script::{self, STYLE};
+use super::story;
 use crate::digest;
 
 const PAGE: &str = include_str!("page/page.html");
 /// The scripts, in the order in which they build on one another.
-const SCRIPTS: [(&str, &str); 12] = [
+const SCRIPTS: [(&str, &str); 14] = [
     ("dom", script::DOM),
     ("numbers", script::NUMBERS),
     ("theme", script::THEME),
@@ -20,8 +21,10 @@ const SCRIPTS: [(&str, &str); 12] = [
     ("picker", script::PICKER),
     ("model", script::MODEL),
     ("live", script::LIVE),
+    ("glance", include_str!("page/glance.js")),
     ("sections", include_str!("page/sections.js")),
     ("results", include_str!("page/results.js")),
+    ("dynamics", include_str!("page/dynamics.js")),
     ("sources", include_str!("page/sources.js")),
 ];
 
@@ -40,26 +43,58 @@ pub(super) fn policy() -> String {
 
 /// The page.
 pub(super) fn html(title: &str, story: &[String], document: &Value) -> String {
-    let story: String = (story.iter())
-        .map(|text| format!("<p>{}</p>\n", escaped(text)))
-        .collect();
-    let notes = document["notes"].as_array().into_iter().flatten();
-    let notes: String = notes
-        .filter_map(Value::as_str)
-        .map(|note| format!("<li>{}</li>\n", escaped(note)))
-        .collect();
+    let answer = story::answer(&document["scores"]);
+    let notes = texts(&document["notes"]).map(String::from);
     let scripts: String = (SCRIPTS.iter())
         .map(|(name, text)| format!("<script data-part=\"{name}\">\n{text}</script>\n"))
         .collect();
     filled(&[
         ("{{title}}", &escaped(title)),
+        (
+            "{{headline}}",
+            &escaped(document["title"].as_str().unwrap_or(title)),
+        ),
+        (
+            "{{facts}}",
+            &elements("li", texts(&document["facts"]).map(String::from)),
+        ),
+        ("{{kind}}", answer.kind),
+        ("{{verdict}}", answer.words),
+        ("{{reasons}}", &elements("li", answer.reasons.into_iter())),
         ("{{policy}}", &policy()),
         ("{{style}}", STYLE),
-        ("{{story}}", &story),
-        ("{{notes}}", &notes),
+        ("{{story}}", &elements("p", story.iter().cloned())),
+        ("{{notes}}", &elements("li", notes)),
         ("{{document}}", &embedded(document)),
         ("{{scripts}}", &scripts),
     ])
+}
+
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(Value::as_str)
+}
+
+/// Texts as elements of a kind, a line each.
+fn elements(tag: &str, texts: impl Iterator<Item = String>) -> String {
+    texts
+        .map(|text| format!("<{tag}>{}</{tag}>\n", coded(&escaped(&text))))
+        .collect()
+}
+
+/// A text in which what stands between backticks is code; of an odd number of them the last stays.
+fn coded(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut out = parts[0].to_string();
+    for (i, part) in parts.iter().enumerate().skip(1) {
+        out += match i % 2 {
+            0 => "</code>",
+            _ if i + 1 == parts.len() => "`",
+            _ => "<code>",
+        };
+        out += part;
+    }
+    out
 }
 
 /// The page with every placeholder replaced once; what is put in is not looked at again.
@@ -115,6 +150,16 @@ mod tests {
         // As many ends as there are scripts of ours and the document's own.
         assert_eq!(page.matches("</script>").count(), SCRIPTS.len() + 1);
         assert_eq!(page.matches(STYLE).count(), 1);
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        assert_eq!(
+            coded("use `--a`, `b`"),
+            "use <code>--a</code>, <code>b</code>"
+        );
+        assert_eq!(coded("`a` and `"), "<code>a</code> and `");
+        assert_eq!(coded("none"), "none");
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn rows(evaluation: &Value, from: &str) -> Value {
         "floor_from": evaluation["floor_from"],
         "notes": evaluation["notes"],
         "verdict": evaluation["verdict"],
+        "lyapunov": evaluation["lyapunov"],
         "measures": rows.collect::<Vec<_>>(),
     })
 }

@@ -5,20 +5,22 @@
 //! long as the data and nothing is dropped. It ends before the first row that is 10⁶ of the model's units away from
 //! zero.
 
+mod cloud;
 mod curves;
+mod projection;
 
 use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::measure::Rows;
 use attractor_core::measure::valid_time::THRESHOLD;
-use attractor_core::observation::components::Components;
 use attractor_core::text::count;
 use serde_json::{Value, json};
 
 use super::material::{Material, Truth};
-use super::numbers::{list, rounded};
+use super::numbers::list;
 use crate::generate;
 use crate::model_file::Reconstruction;
 use crate::seen::Seen;
+use projection::Projection;
 
 /// Rows that spectra and histograms are made of.
 const LONGEST: usize = 20_000;
@@ -111,6 +113,11 @@ impl Signals {
         let settled = &self.orbit[self.transient * dim..];
         let first: Vec<f64> = self.reference().iter().copied().step_by(dim).collect();
         let cut = |values: &[f64]| list(values[..drawn.min(values.len())].iter().copied());
+        let lag = curves::delay(&first);
+        let projection = Projection::of(self.reference(), dim);
+        let cloud = material.truth.as_ref().map_or(Value::Null, |truth| {
+            cloud::thinned(&truth.seen, drawn / dim, lag, projection.as_ref())
+        });
         json!({
             "dim": dim,
             "truth": cut(&self.truth),
@@ -121,11 +128,21 @@ impl Signals {
             },
             "transient": self.transient,
             "diverged_at": self.diverged_at,
-            "lag": curves::delay(&first),
-            "projection": projection(self.reference(), dim),
+            "lag": lag,
+            "cloud": cloud,
+            "projection": projection.as_ref().map(Projection::document),
             "spectra": curves::spectra(&self.truth, settled, dim, material.reconstruction.card.step.dt),
             "histograms": curves::histograms(&self.truth, settled, dim),
             "forecast": self.forecast(),
+        })
+    }
+
+    /// The first channels of the data and of the orbit behind its transient, of at most so many rows each.
+    pub(super) fn first_channels(&self, rows: usize) -> [Vec<f64>; 2] {
+        let settled = &self.orbit[self.transient * self.dim..];
+        [&self.truth[..], settled].map(|values| {
+            let column = values.iter().copied().step_by(self.dim);
+            column.take(rows).collect()
         })
     }
 
@@ -206,40 +223,6 @@ fn valid_steps(truth: Rows<'_>, orbit: Rows<'_>, threshold: f64) -> usize {
     pairs.take_while(|&pair| error(pair) <= threshold).count()
 }
 
-/// The three directions along which standardised rows vary most; null below four channels.
-fn projection(values: &[f64], n: usize) -> Value {
-    if n < 4 || values.len() < 2 * n {
-        return Value::Null;
-    }
-    let rows = Rows::new(values, n);
-    let moments = rows.moments();
-    let sd = |i: usize| {
-        if moments[i].1 > 0.0 {
-            moments[i].1
-        } else {
-            1.0
-        }
-    };
-    let thinned = rows.iter().step_by((rows.len() / 2000).max(1));
-    let scaled = |row: &[f64]| -> Vec<f64> {
-        let values = row.iter().enumerate();
-        values.map(|(i, x)| (x - moments[i].0) / sd(i)).collect()
-    };
-    let u: Vec<f64> = thinned.flat_map(scaled).collect();
-    let u = Rows::new(&u, n);
-    let Components { vectors, values } = Components::of_rows(u, 3);
-    // The mean square of a row is the sum of all λ.
-    let total =
-        u.moments().iter().map(|(_, sd)| sd * sd).sum::<f64>() * (1.0 - 1.0 / u.len() as f64);
-    let component = |k: usize| list((0..n).map(|i| vectors[i * 3 + k]));
-    json!({
-        "mean": list(moments.iter().map(|m| m.0)),
-        "sd": list((0..n).map(sd)),
-        "components": (0..3).map(component).collect::<Vec<_>>(),
-        "shares": (0..3).map(|k| rounded(values[k] / total)).collect::<Vec<_>>(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,21 +241,5 @@ mod tests {
         assert_eq!(off([0.6, 0.0, 0.0, 0.0]), 0);
         assert_eq!(off([0.0; 4]), 5);
         assert_eq!(off([0.0, f64::NAN, 0.0, 0.0]), 1);
-    }
-
-    /// Four channels that are multiples of two independent ones: two directions hold everything.
-    #[test]
-    fn principal_components_hold_what_varies() {
-        let rows = (0..500).flat_map(|t| {
-            let (a, b) = ((f64::from(t) * 0.37).sin(), (f64::from(t) * 1.91).cos());
-            [a, 5.0 * a, b + 3.0, -b]
-        });
-        let rows: Vec<f64> = rows.collect();
-        let found = projection(&rows, 4);
-        let shares = found["shares"].as_array().unwrap();
-        let first: f64 = shares[..2].iter().map(|v| v.as_f64().unwrap()).sum();
-        // Shares are rounded to five digits.
-        assert!((first - 1.0).abs() < 2e-5, "{shares:?}");
-        assert!(projection(&rows, 2).is_null());
     }
 }

@@ -1,4 +1,4 @@
-//! What was asked and what came out, in plain words made from settings and scores; and what to cite.
+//! What was asked and what came out, in plain words made from settings and scores; the verdict on it; and what to cite.
 
 use attractor_core::measure::MEASURES;
 use attractor_core::text::{count, figure, grouped};
@@ -8,8 +8,9 @@ use super::material::Material;
 use crate::model_file::Reconstruction;
 use crate::references::{self, METHODS, PAPER, TOOL};
 use crate::run::LAST_CHOSEN;
+use crate::verdict::Word;
 
-/// The verdict, the question, then the answer, a paragraph each.
+/// The question, then the answer, a paragraph each.
 pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     let asked = asked(material);
     let ended = ended(&material.outcome);
@@ -24,10 +25,7 @@ pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     ];
     let answers: Vec<String> = answers.into_iter().flatten().collect();
     let question = [Some(asked), ended, kept].into_iter().flatten();
-    let mut paragraphs: Vec<String> = verdict(&document["scores"]["verdict"])
-        .into_iter()
-        .collect();
-    paragraphs.push(question.collect::<Vec<_>>().join(" "));
+    let mut paragraphs = vec![question.collect::<Vec<_>>().join(" ")];
     paragraphs.extend((!answers.is_empty()).then(|| answers.join(" ")));
     paragraphs
 }
@@ -126,17 +124,37 @@ fn score(measure: &Value) -> Option<String> {
     })
 }
 
-/// The verdict with its reasons.
-fn verdict(verdict: &Value) -> Option<String> {
-    let word = verdict["word"].as_str()?;
-    let reasons = verdict["reasons"].as_array()?.iter();
-    let reasons: Vec<&str> = reasons.filter_map(Value::as_str).collect();
+/// What a page says first.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    /// How it is shown: good, partly, bad or unknown.
+    pub(super) kind: &'static str,
+    /// In a few words.
+    pub(super) words: &'static str,
+    /// Why, and what to try next.
+    pub(super) reasons: Vec<String>,
+}
+
+/// The verdict with its reasons; or why there is none.
+pub(super) fn answer(scores: &Value) -> Answer {
+    let verdict = &scores["verdict"];
+    let (kind, words) = match verdict["word"].as_str().and_then(Word::parse) {
+        Some(Word::Good) => ("good", "A good reconstruction"),
+        Some(Word::Partly) => ("partly", "Partly a reconstruction"),
+        Some(Word::NotAReconstruction) => ("bad", "Not a reconstruction"),
+        Some(Word::CannotTell) => ("unknown", "Whether it is a reconstruction cannot be told"),
+        None => ("unknown", "Not judged"),
+    };
+    let reasons = verdict["reasons"].as_array().into_iter().flatten();
+    let reasons = reasons.filter_map(Value::as_str).map(capital);
     let next = verdict["next"].as_str();
-    Some(format!(
-        "Verdict: {word}. {}.{}",
-        capital(&reasons.join("; ")),
-        next.map_or(String::new(), |next| format!(" Next: {next}."))
-    ))
+    let why = scores["why"].as_str().map(capital);
+    let next = next.map(|next| format!("Next: {next}"));
+    Answer {
+        kind,
+        words,
+        reasons: reasons.chain(why).chain(next).collect(),
+    }
 }
 
 /// A sentence begins with a capital letter.
@@ -233,15 +251,21 @@ mod tests {
 
     #[test]
     fn the_verdict_comes_with_its_reasons() {
-        let document = json!({
+        let verdict = json!({
             "word": "partly", "reasons": ["state space: weak", "spectrum: good"], "next": "train longer",
         });
+        let found = answer(&json!({ "verdict": verdict }));
         assert_eq!(
-            verdict(&document).unwrap(),
-            "Verdict: partly. State space: weak; spectrum: good. Next: train longer."
+            (found.kind, found.words),
+            ("partly", "Partly a reconstruction")
         );
-        // Scores from before there were verdicts.
-        assert_eq!(verdict(&Value::Null), None);
+        assert_eq!(
+            found.reasons,
+            ["State space: weak", "Spectrum: good", "Next: train longer"]
+        );
+        let none = answer(&json!({ "why": "there are no data" }));
+        assert_eq!((none.kind, none.words), ("unknown", "Not judged"));
+        assert_eq!(none.reasons, ["There are no data"]);
     }
 
     #[test]

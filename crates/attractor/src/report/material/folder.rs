@@ -12,6 +12,7 @@ use crate::run::write_history;
 
 pub(super) const EXPERIMENT: &str = "experiment.toml";
 pub(super) const MODEL: &str = "model.safetensors";
+pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
 
 /// Points of a training curve.
 const CURVE: usize = 400;

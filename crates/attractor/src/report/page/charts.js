@@ -6,7 +6,7 @@ const FONT = "12px system-ui, sans-serif";
 /**
  * A chart of `describe()`, which is asked each time it is drawn:
  * { lines: [{ x, y, colour, dash, steps, width }], xLabel, yLabel, logX, logY, wholeX, xRange, yRange, marks: [{ x, text }],
- *   a line with `dots` is drawn as points; empty: what to say in the middle of a chart without lines }.
+ *   a line with `dots` is drawn as points, which let others show through unless it has an `alpha`; empty: what to say in the middle of a chart without lines }.
  */
 function chart(label, describe, height = 230) {
   return drawn(height, label, (context, width, tall) => {
@@ -151,7 +151,7 @@ function drawLine(context, axes, line) {
 /** Points that let others show through. */
 function drawDots(context, axes, line) {
   context.fillStyle = colour(line.colour);
-  context.globalAlpha = 0.55;
+  context.globalAlpha = line.alpha || 0.55;
   line.x.forEach((x, i) => {
     const [px, py] = [axes.px(x), line.y[i] === null ? NaN : axes.py(line.y[i])];
     if (!Number.isFinite(px) || !Number.isFinite(py)) return;

@@ -6,7 +6,6 @@ function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
-    else if (name === "style") element.style.cssText = value;
     else if (value === true) element.setAttribute(name, "");
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, String(value));
   }
@@ -19,19 +18,29 @@ function addSection(id, title, ...children) {
   const heading = make("h2", { id: `${id}-title` }, title);
   const section = make("section", { id, "aria-labelledby": `${id}-title` }, heading, ...children);
   document.querySelector("main").append(section);
-  document.getElementById("contents").append(make("a", { href: `#${id}` }, title));
+  listSection(id);
   return section;
 }
 
-/** A figure around a canvas, with a caption. */
-function framed(canvas, caption, legend = null) {
-  return make("figure", {}, canvas, legend, caption ? make("figcaption", {}, caption) : null);
+/** Links a section that is on the page already from the contents. */
+function listSection(id) {
+  const title = document.getElementById(`${id}-title`).textContent;
+  document.getElementById("contents").append(make("a", { href: `#${id}` }, title));
 }
 
-/** A legend: pairs of a name and a colour variable of the style. */
+/** A figure around a canvas, with its title and its legend above it and a caption below. */
+function framed(canvas, title, { caption = null, legend = null } = {}) {
+  const head = title || legend ? make("div", { class: "over" }, title ? make("h3", {}, title) : null, legend) : null;
+  return make("figure", {}, head, canvas, caption ? make("figcaption", {}, caption) : null);
+}
+
+/** A legend: names, each with a colour variable of the style and the mark that it has: a line, dashes, a dot, a circle, … */
 function legendOf(entries) {
-  const item = ([name, colour]) =>
-    make("li", {}, make("span", { class: "swatch", style: `color: var(--${colour})` }), name);
+  const item = ([name, colour, mark = "line"]) => {
+    const sample = make("span", { class: `mark ${mark}`, "aria-hidden": "true" });
+    sample.style.color = `var(--${colour})`;
+    return make("li", {}, sample, name);
+  };
   return make("ul", { class: "legend" }, entries.map(item));
 }
 

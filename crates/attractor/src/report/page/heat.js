@@ -4,10 +4,17 @@
 /** The greatest distance from the mean that has a colour of its own. */
 const REACH = 3;
 
-/** A heat map of rows (flat, `dim` a row), scaled by `moments` = { mean, sd }. */
-function heatMap(label, rows, dim, moments, timeOf) {
-  return drawn("clamp(180px, 38vw, 340px)", label, (context, width, tall) => {
-    const [left, bottom] = [46, tall - 34];
+/** Room for the bar of colours and its values. */
+const BAR_ROOM = 62;
+
+/** A heat map of rows (flat, `dim` a row) of named channels, scaled by `moments` = { mean, sd }. */
+function heatMap(label, rows, names, moments, timeOf) {
+  const dim = names.length;
+  return drawn("clamp(200px, 38vw, 340px)", label, (context, width, tall) => {
+    context.font = FONT;
+    const shown = names.map((name) => (name.length > 14 ? `${name.slice(0, 13)}…` : name));
+    const left = 12 + Math.max(...shown.map((name) => context.measureText(name).width));
+    const box = [left, 6, width - BAR_ROOM, tall - 36];
     const count = Math.floor(rows.length / dim);
     const image = new ImageData(Math.max(1, count), dim);
     const ends = ["low", "middle", "high"].map(channelsOf);
@@ -17,9 +24,29 @@ function heatMap(label, rows, dim, moments, timeOf) {
         image.data.set([...shade(v, ends), 255], 4 * (i * count + t));
       }
     }
-    paintImage(context, image, [left, 4, width - left - 12, bottom - 4]);
-    labelHeat(context, [left, 4, width - 12, bottom], dim, count, timeOf);
+    paintImage(context, image, [left, 6, box[2] - left, box[3] - 6]);
+    labelHeat(context, box, shown, count, timeOf);
+    drawColours(context, box, ends);
   });
+}
+
+/** The bar of colours beside a heat map. */
+function drawColours(context, [, top, right, bottom], ends) {
+  const [x, tall] = [right + 12, bottom - top];
+  for (let k = 0; k < tall; k += 1) {
+    context.fillStyle = `rgb(${shade(1 - (2 * k) / tall, ends).join()})`;
+    context.fillRect(x, top + k, 10, 1.5);
+  }
+  context.fillStyle = colour("muted");
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  for (const v of [-REACH, 0, REACH]) context.fillText(`${figure(v)}`, x + 14, top + ((1 - v / REACH) / 2) * (tall - 8) + 4);
+  context.save();
+  context.translate(x + 42, (top + bottom) / 2);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText("standard deviations", 0, 0);
+  context.restore();
 }
 
 /** A colour between the ends for v in −1 … 1. */
@@ -37,14 +64,14 @@ function paintImage(context, image, [x, y, width, tall]) {
   context.drawImage(canvas, x, y, width, tall);
 }
 
-function labelHeat(context, [left, top, right, bottom], dim, count, timeOf) {
-  context.font = FONT;
+function labelHeat(context, [left, top, right, bottom], names, count, timeOf) {
   context.fillStyle = colour("muted");
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const i of ticks(1, dim, 5).filter((v) => Number.isInteger(v) && v >= 1)) {
-    context.fillText(String(i), left - 5, top + ((i - 0.5) / dim) * (bottom - top));
-  }
+  const every = Math.ceil((names.length * 15) / (bottom - top));
+  names.forEach((name, i) => {
+    if (i % every === 0) context.fillText(name, left - 6, top + ((i + 0.5) / names.length) * (bottom - top));
+  });
   context.textAlign = "center";
   context.textBaseline = "top";
   const end = timeOf(count);
@@ -54,12 +81,6 @@ function labelHeat(context, [left, top, right, bottom], dim, count, timeOf) {
   }
   context.textBaseline = "bottom";
   context.fillText(timeOf.label, (left + right) / 2, bottom + 34);
-  context.save();
-  context.translate(9, (top + bottom) / 2);
-  context.rotate(-Math.PI / 2);
-  context.textBaseline = "middle";
-  context.fillText("channel", 0, 0);
-  context.restore();
 }
 
 /** Mean and standard deviation of every channel. */

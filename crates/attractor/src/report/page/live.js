@@ -1,4 +1,4 @@
-// The model running in the page: an orbit that moves, and a second one that starts beside it and departs.
+// The model running in the page beside its data: an orbit that moves, and a second one that starts beside it and departs.
 "use strict";
 
 /** Rows of an orbit that stay visible, and points of the curve of distances. */
@@ -8,11 +8,11 @@ const DISTANCES = 1500;
 /** A state as far as this from zero, in the model's units, has left all bounds. */
 const BOUND = 1e6;
 
-/** A moving orbit: its state and the last rows that it was seen at. */
+/** A moving orbit: its state and the last rows that it was seen at, some of which may be another's. */
 class Orbit {
-  constructor(model, z) {
+  constructor(model, z, rows = []) {
     [this.model, this.z] = [model, z];
-    this.rows = model.observe(z);
+    this.rows = [...rows, ...model.observe(z)];
   }
 
   advance() {
@@ -27,14 +27,34 @@ class Orbit {
   }
 }
 
-/** One orbit or two, step by step. */
+/** Rows that were computed before, shown one after the other as if they were a model's orbit. */
+class Replay {
+  constructor(rows, dim) {
+    [this.rows, this.dim, this.from] = [rows, dim, 0];
+  }
+
+  infer() {
+    return [this.from];
+  }
+
+  step([t]) {
+    return [(t + 1) % (this.rows.length / this.dim)];
+  }
+
+  observe([t]) {
+    return rowOf(this.rows, t, this.dim);
+  }
+}
+
+/** One orbit or two, step by step; before the first are as many rows as delay coordinates need. */
 class Laboratory {
-  constructor(model) {
-    this.model = model;
+  constructor(model, before = 0) {
+    [this.model, this.before] = [model, before];
   }
 
   restart(x) {
     this.first = new Orbit(this.model, this.model.infer(x));
+    for (let t = 0; t < this.before && this.first.isBounded(); t += 1) this.first.advance();
     this.second = null;
     [this.steps, this.distances, this.every] = [0, { x: [], y: [] }, 1];
   }
@@ -43,10 +63,8 @@ class Laboratory {
   perturb(distance) {
     const direction = this.first.z.map(() => Math.random() - 0.5);
     const length = Math.hypot(...direction) || 1;
-    this.second = new Orbit(
-      this.model,
-      this.first.z.map((v, i) => v + (distance * direction[i]) / length),
-    );
+    const beside = this.first.z.map((v, i) => v + (distance * direction[i]) / length);
+    this.second = new Orbit(this.model, beside, this.first.rows.slice(0, -this.model.mean.length));
     this.parted = this.steps;
     [this.distances, this.every] = [{ x: [0], y: [this.distance()] }, 1];
   }
@@ -79,59 +97,108 @@ class Laboratory {
   }
 }
 
-/** The running model with its controls. */
-class LivePanel {
-  constructor(data, coordinates, view, cloud) {
-    [this.data, this.coordinates, this.dim] = [data, coordinates, data.signals.dim];
-    this.rows = data.signals.truth.length ? data.signals.truth : data.signals.generated;
-    this.laboratory = new Laboratory(liveModelOf(data.live));
-    [this.isRunning, this.speed, this.distance] = [false, 2, 1e-4];
-    this.from = this.rows.length ? rowOf(this.rows, 0, this.dim) : data.live.start || data.live.mean;
-    this.laboratory.restart(this.from);
-    this.slope = slopeOf(data);
-    this.space = spaceCanvas(
-      "the orbit of the running model in three dimensions",
-      view,
-      () => liveContent(this.laboratory, coordinates, cloud()),
-      (picked, i) => this.pick(picked, i),
-    );
-    const describe = () => distanceChart(this.laboratory, this.slope);
-    this.curve = chart("distance between the two orbits over steps", describe, "clamp(220px, 46vw, 440px)");
+/** The rows of a cloud that is drawn: all of them, or those that are left where they are dense. */
+function dataCloud({ truth, cloud }, coordinates) {
+  if (!cloud) return { points: coordinates.points(truth), rows: truth };
+  return { points: coordinates.thinned(cloud.rows), rows: coordinates.dim > 1 ? cloud.rows : null, block: cloud.block };
+}
+
+/** The data and the model side by side, both moving. */
+class Stage {
+  constructor(data, coordinates, view, clouds) {
+    [this.data, this.coordinates, this.view, this.clouds, this.dim] = [data, coordinates, view, clouds, data.signals.dim];
+    const { truth, generated } = data.signals;
+    this.rows = truth.length ? truth : generated;
+    const replay = generated.length ? new Replay(generated, this.dim) : null;
+    const model = data.live ? liveModelOf(data.live) : replay;
+    this.laboratory = model && new Laboratory(model, coordinates.lag());
+    [this.isRunning, this.isSeen, this.speed, this.distance] = [false, true, 2, 1e-4];
+    this.truth = truth.length ? new Laboratory(new Replay(truth, this.dim), coordinates.lag()) : null;
+    if (this.laboratory) this.restart(this.start());
+    const picked = (cloud, i) => this.pick(cloud, i);
+    if (truth.length) this.left = spaceCanvas("the data in the state space", view, () => this.dataContent(), data.live ? picked : null);
+    this.right = spaceCanvas("the running model in the state space, with its fixed points and cycles", view, () => this.modelContent(), data.live ? picked : null);
+    this.curve = chart("distance between the two orbits over steps", () => distanceChart(this.laboratory, data), 240);
     this.readout = make("p", { class: "readout", id: "readout", role: "status" });
-    coordinates.listeners.push(() => this.show());
+    coordinates.listeners.push(() => this.redraw());
   }
 
-  show() {
-    this.space.redraw();
+  start() {
+    const { live } = this.data;
+    return this.rows.length ? rowOf(this.rows, 0, this.dim) : live.start || live.mean;
+  }
+
+  dataContent() {
+    const { frame, data } = this.clouds();
+    return { frame, names: this.coordinates.names(), still: [{ ...data, colour: "data", shadow: true }], trails: this.trails([[this.truth && this.truth.first, "data"]]) };
+  }
+
+  modelContent() {
+    const { frame, model, cycles } = this.clouds();
+    const { first, second } = this.laboratory || {};
+    const orbits = [[first, "model"], [second, "perturbed"]];
+    const still = model.points.length ? [{ ...model, colour: "model", alpha: 0.45, shadow: true }] : [];
+    return { frame, names: this.coordinates.names(), still, cycles: cycles.drawn, trails: this.trails(orbits) };
+  }
+
+  trails(orbits) {
+    const running = orbits.filter(([orbit]) => orbit && orbit.isBounded());
+    return running.map(([{ rows }, name]) => ({ points: this.coordinates.points(rows.slice(-TRAIL * this.dim)), colour: name }));
+  }
+
+  redraw() {
+    for (const space of [this.left, this.right]) if (space) space.redraw();
+    this.tell();
+  }
+
+  tell() {
+    if (!this.laboratory) return;
     this.curve.redraw();
     this.readout.textContent = readoutOf(this.laboratory, this.data.step);
   }
 
+  show() {
+    for (const space of [this.left, this.right]) if (space) space.move();
+    this.tell();
+  }
+
   run(isRunning) {
+    if (!this.laboratory) return;
     const wasRunning = this.isRunning;
     this.isRunning = isRunning && this.laboratory.isBounded();
     this.play.textContent = this.isRunning ? "Pause" : "Play";
     if (this.isRunning && !wasRunning) requestAnimationFrame(() => this.frame());
   }
 
-  /** Some steps, then what they changed. */
+  /** Some steps, then what they changed; nothing while nobody can see it. */
   frame() {
     if (!this.isRunning) return;
-    for (let k = 0; k < this.speed && this.laboratory.isBounded(); k += 1) this.laboratory.advance();
-    this.show();
+    if (this.isSeen) {
+      for (let k = 0; k < this.speed && this.laboratory.isBounded(); k += 1) {
+        this.laboratory.advance();
+        if (this.truth) this.truth.advance();
+      }
+      this.show();
+    }
     if (this.laboratory.isBounded()) requestAnimationFrame(() => this.frame());
     else this.run(false);
   }
 
-  restart(x) {
-    this.from = x;
+  /** Starts at a row of the data, or at a place of its own. */
+  restart(x, row = 0) {
+    this.from = [x, row];
     this.laboratory.restart(x);
-    this.show();
+    if (!this.truth) return;
+    this.truth.model.from = row;
+    this.truth.restart(x);
   }
 
-  /** Starts at a point of the grey orbit. */
-  pick(cloud, i) {
-    if (cloud.rows) this.restart(rowOf(cloud.rows, i + this.coordinates.lag(), this.dim));
+  /** Starts the model at a point that was clicked. */
+  pick({ rows, block }, i) {
+    if (!rows) return;
+    const row = i + (block ? 0 : this.coordinates.lag());
+    this.restart(rowOf(rows, row, this.dim), rows === this.data.signals.truth ? row : 0);
+    this.show();
   }
 
   perturb() {
@@ -140,25 +207,35 @@ class LivePanel {
     this.run(true);
   }
 
+  again() {
+    this.restart(...this.from);
+    this.show();
+  }
+
+  /** What is beside the pictures at once. */
   controls() {
     const button = (id, text, click) => make("button", { type: "button", id, click }, text);
     this.play = button("play", "Play", () => this.run(!this.isRunning));
     this.play.className = "main";
-    const last = this.rows.length / this.dim - 1;
-    const choose = (t) => this.restart(rowOf(this.rows, t, this.dim));
-    const start =
-      last > 0 ? sliderOf("Start at row", { low: 0, high: last, step: 1, value: 0 }, choose, "start") : null;
+    const perturb = this.data.live ? button("perturb", "Perturb", () => this.perturb()) : null;
     const speed = sliderOf("Speed", { low: 1, high: 40, step: 1, value: this.speed }, (v) => (this.speed = v), "speed");
-    return make(
-      "div",
-      { class: "controls" },
-      this.play,
-      button("perturb", "Perturb", () => this.perturb()),
-      button("again", "Start again", () => this.restart(this.from)),
-      start,
-      speed,
-      this.distanceSlider(),
-    );
+    const running = this.laboratory ? [this.play, perturb, button("again", "Start again", () => this.again()), speed] : [];
+    return make("div", { class: "controls" }, running, this.coordinates.controls(), this.reset());
+  }
+
+  reset() {
+    return this.coordinates.names().length > 2 ? make("button", { type: "button", click: () => this.view.reset() }, "Reset view") : null;
+  }
+
+  /** What is needed for a closer look. */
+  more() {
+    const last = this.rows.length / this.dim - 1;
+    const choose = (t) => {
+      this.restart(rowOf(this.rows, t, this.dim), t);
+      this.show();
+    };
+    const start = last > 0 ? sliderOf("Start at row", { low: 0, high: last, step: 1, value: 0 }, choose, "start") : null;
+    return make("div", { class: "controls" }, start, this.distanceSlider());
   }
 
   distanceSlider() {
@@ -170,35 +247,36 @@ class LivePanel {
     const label = make("span", {}, "Distance of the second orbit ", shown);
     return sliderOf(label, { low: -8, high: -1, step: 1, value: -4 }, choose, "distance");
   }
+
+  /** Begins, unless the reader prefers less motion, and rests while it is out of sight. */
+  begin() {
+    this.redraw();
+    new IntersectionObserver((entries) => {
+      this.isSeen = entries.some((entry) => entry.isIntersecting);
+    }).observe(this.right.canvas);
+    this.run(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+  }
 }
 
-/** The section with the running model. */
-function addLive(data, coordinates, view, cloud) {
-  const panel = new LivePanel(data, coordinates, view, cloud);
+/** What is known of an orbit that is perturbed, below the pictures. */
+function addPerturbation(data, stage) {
+  if (!data.live) return;
   const { model, parameters, inputs } = data.live;
   const held = inputs ? ` Its ${inputs} external inputs are held at zero.` : "";
   const words = [
     `This page computes the model itself, ${model} with ${grouped(parameters)} parameters.${held}`,
-    "Press Play; perturb it and watch two orbits part. A click on the grey orbit starts there.",
+    "Perturb starts a second orbit beside the first; a click on a point of the pictures above starts there.",
   ];
-  const legend = legendOf([
-    ["orbit", "generated"],
-    ["perturbed orbit", "true"],
-  ]);
-  const growth = panel.slope ? "; dashed: growth at the largest Lyapunov exponent" : "";
-  const figures = [
-    framed(panel.space.canvas, "The running orbit, before the grey one that the program computed.", legend),
-    framed(panel.curve.canvas, `Distance in the model's state space${growth}.`),
-  ];
+  const growth = slopeOf(data) ? [["growth at the largest Lyapunov exponent", "muted", "dashed"]] : [];
+  const legend = legendOf([["distance of the perturbed orbit", "perturbed"], ...growth]);
   addSection(
     "live",
-    "The model, live",
+    "How two orbits part",
     make("p", { class: "lead" }, words.join(" ")),
-    panel.controls(),
-    panel.readout,
-    make("div", { class: "pair" }, figures),
+    stage.more(),
+    stage.readout,
+    framed(stage.curve.canvas, "Distance in the model's state space", { legend }),
   );
-  panel.show();
 }
 
 /** A row of flat rows. */
@@ -206,32 +284,16 @@ function rowOf(rows, t, dim) {
   return rows.slice(t * dim, (t + 1) * dim);
 }
 
-function liveContent(laboratory, coordinates, ghost) {
-  const orbits = [
-    [laboratory.first, "generated"],
-    [laboratory.second, "true"],
-  ].filter(([orbit]) => orbit && orbit.isBounded());
-  const trails = orbits.map(([orbit, name]) => ({ points: coordinates.points(orbit.rows), colour: name, width: 1.6 }));
-  const heads = trails
-    .filter((trail) => trail.points.length)
-    .map((trail) => ({ point: trail.points.slice(-3), colour: trail.colour }));
-  return {
-    frame: ghost.frame,
-    names: coordinates.names(),
-    clouds: [{ ...ghost, colour: "muted", alpha: 0.4 }, ...trails],
-    heads,
-  };
-}
-
 /** The largest exponent per step, if it is positive. */
 function slopeOf(data) {
-  const lyapunov = data.dynamics.lyapunov;
+  const { lyapunov } = data.dynamics;
   return lyapunov && lyapunov.per_step[0] > 0 ? lyapunov.per_step[0] : null;
 }
 
-function distanceChart(laboratory, slope) {
+function distanceChart(laboratory, data) {
+  const slope = slopeOf(data);
   const { x, y } = laboratory.distances;
-  const lines = [{ x, y, colour: "true" }];
+  const lines = [{ x, y, colour: "perturbed" }];
   if (slope && x.length > 1) {
     // As far as it can grow: then the attractor's size stops it.
     const end = Math.min(x[x.length - 1], Math.log(Math.max(...y) / y[0]) / slope);

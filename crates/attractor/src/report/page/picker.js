@@ -11,8 +11,7 @@ class ChannelPicker {
 
   /** The name with its unit. */
   label(i = this.chosen) {
-    const { name, unit } = this.channels[i];
-    return unit ? `${name} [${unit}]` : name;
+    return channelName(this.channels[i]);
   }
 
   choose(i) {
@@ -44,13 +43,12 @@ class ChannelPicker {
   }
 }
 
-/** Three coordinates of a row: channels, channels some rows ago, or principal components. */
+/** The coordinates of a row that are drawn: two of two channels, else three of channels, channels some rows ago, or principal components. */
 class Coordinates {
   constructor(signals, channels) {
     this.dim = signals.dim;
-    this.projection = signals.projection;
     this.options = coordinateOptions(signals, channels);
-    this.chosen = [0, 1, 2].map((k) => Math.min(k, this.options.length - 1));
+    this.chosen = Array.from({ length: this.dim === 2 ? 2 : 3 }, (_, k) => Math.min(k, this.options.length - 1));
     this.listeners = [];
   }
 
@@ -63,7 +61,7 @@ class Coordinates {
     return Math.max(...this.chosen.map((k) => this.options[k].lag));
   }
 
-  /** The coordinates of all rows that have them, flat, three a point. */
+  /** The coordinates of all rows that have them, flat, three a point, of which the third is zero in a plane. */
   points(rows) {
     const count = Math.floor(rows.length / this.dim);
     const first = this.lag();
@@ -77,11 +75,17 @@ class Coordinates {
     return points;
   }
 
+  /** The coordinates of rows that are thinned; those of one channel are its delay vectors. */
+  thinned(rows) {
+    if (this.dim > 1) return this.points(rows);
+    return Float64Array.from(rows, (_, e) => rows[e - (e % 3) + this.chosen[e % 3]]);
+  }
+
   /** The coordinates of the points of a cycle, which come back for ever. */
   cycle(points) {
     const at = (t, option) =>
-      option.value(points[(((t - option.lag) % points.length) + points.length) % points.length], 0);
-    return points.flatMap((_, t) => this.chosen.map((k) => at(t, this.options[k])));
+      option ? option.value(points[(((t - option.lag) % points.length) + points.length) % points.length], 0) : 0;
+    return points.flatMap((_, t) => [0, 1, 2].map((k) => at(t, this.options[this.chosen[k]])));
   }
 
   controls() {
@@ -90,22 +94,24 @@ class Coordinates {
       this.chosen[k] = i;
       for (const listener of this.listeners) listener();
     };
-    return ["First", "Second", "Third"].map((label, k) =>
-      selectOf(`${label} axis`, names, this.chosen[k], choose(k), `axis-${k + 1}`),
-    );
+    return this.chosen.map((chosen, k) => selectOf(["First axis", "Second axis", "Third axis"][k], names, chosen, choose(k), `axis-${k + 1}`));
   }
+}
+
+/** A channel with its unit. */
+function channelName({ name, unit }) {
+  return unit ? `${name} [${unit}]` : name;
 }
 
 /** What can be an axis. */
 function coordinateOptions({ dim, projection, lag }, channels) {
   const channel = (i, rows) => ({
-    name: rows ? `${channels[i].name}, ${rows} ${rows === 1 ? "row" : "rows"} ago` : channels[i].name,
+    name: rows ? `${channels[i].name}, ${rows} ${rows === 1 ? "row" : "rows"} ago` : channelName(channels[i]),
     lag: rows,
     value: (values, e) => values[e + i],
   });
   const all = channels.map((_, i) => channel(i, 0));
   if (dim === 1) return [...all, channel(0, lag), channel(0, 2 * lag)];
-  if (dim === 2) return [...all, channel(0, lag), channel(1, lag)];
   if (!projection) return all;
   const component = (weights, k) => ({
     name: `component ${k + 1}`,

@@ -67,12 +67,12 @@ function originWords({ version, repeat }) {
 
 function build() {
   const data = JSON.parse(document.getElementById("document").textContent);
-  document.getElementById("title").textContent = data.title;
   const picker = new ChannelPicker(data.channels);
   const coordinates = new Coordinates(data.signals, data.channels);
-  const view = new View();
-  const cloud = addAttractor(data, coordinates, view);
-  if (data.live) addLive(data, coordinates, view, cloud);
+  addTiles(data);
+  const stage = addStage(data, coordinates, new View());
+  listSection("words");
+  addPerturbation(data, stage);
   addSignals(data, picker);
   addForecast(data, picker);
   addEquations(data.equations);

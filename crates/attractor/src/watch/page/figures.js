@@ -18,7 +18,7 @@ class Curves {
     [this.runs, this.shown, this.histories, this.asked] = [runs, [], new Map(), ""];
     this.charts = TRAINING.map((what) => chart(`${what.label} over the epochs of training`, () => this.describe(what), 200));
     this.legend = make("div");
-    const figures = this.charts.map(({ canvas }, k) => make("figure", {}, make("h3", {}, TRAINING[k].label), canvas));
+    const figures = this.charts.map(({ canvas }, k) => framed(canvas, TRAINING[k].label));
     this.element = make("div", {}, this.legend, make("div", { class: "pair" }, figures));
   }
 
@@ -76,7 +76,8 @@ class Scan {
     this.plot = chart("a score over a setting", () => this.describe(), 260);
     this.map = drawn(280, "medians of a score over two settings", (context, width, tall) => this.drawMap(context, width, tall));
     this.caption = make("figcaption");
-    this.element = make("div", {}, this.controls, make("figure", {}, this.plot.canvas, this.map.canvas, this.caption));
+    this.legend = legendOf([["runs and medians", "model"], ["floor", "floor", "dashed"], ["chance", "chance", "dashed"]]);
+    this.element = make("div", {}, this.controls, make("figure", {}, this.legend, this.plot.canvas, this.map.canvas, this.caption));
   }
 
   show(list) {
@@ -109,9 +110,10 @@ class Scan {
     const isMap = this.second >= 0 && this.second !== this.first;
     this.plot.canvas.hidden = isMap;
     this.map.canvas.hidden = !isMap;
+    this.legend.hidden = isMap;
     this.caption.textContent = isMap
       ? "Medians over all runs of a field; darker is better."
-      : "Dots are runs, the line their medians; green is the floor, pink is chance.";
+      : "Dots are runs, the line their medians.";
     (isMap ? this.map : this.plot).redraw();
   }
 
@@ -138,9 +140,9 @@ class Scan {
     const names = axis.isEven ? `: ${axis.texts.slice(0, 6).join(", ")}` : "";
     return {
       lines: [
-        ...(levels ? [...level(levels[1], "third"), ...level(levels[2], "fourth")] : []),
-        { x: axis.texts.map(axis.at), y: medians, colour: "generated", width: 2 },
-        { x: kept.map(([x]) => x), y: kept.map(([, v]) => v), colour: "generated", dots: true },
+        ...(levels ? [...level(levels[1], "floor"), ...level(levels[2], "chance")] : []),
+        { x: axis.texts.map(axis.at), y: medians, colour: "model", width: 2 },
+        { x: kept.map(([x]) => x), y: kept.map(([, v]) => v), colour: "model", dots: true },
       ],
       logX: axis.isLog,
       logY: kept.every(([, v]) => v > 0),
@@ -161,7 +163,7 @@ class Scan {
     const box = { left: 96, top: 8, right: width - 84, bottom: tall - 44 };
     const [wide, high1] = [(box.right - box.left) / x.texts.length, (box.bottom - box.top) / y.texts.length];
     const share = (v) => (isLower(id) ? high - scale(v) : scale(v) - low) / (high - low || 1);
-    const [from, to] = ["middle", "true"].map(channelsOf);
+    const [from, to] = ["middle", "model"].map(channelsOf);
     const paint = (part) => `rgb(${from.map((m, k) => Math.round(m + (to[k] - m) * part)).join()})`;
     medians.forEach((row, j) =>
       row.forEach((v, i) => {

@@ -6,6 +6,9 @@ const STEPS = 3000;
 const TRANSIENT = 500;
 const WORK = 1.5e8;
 
+/** Rows behind the mark that runs along an orbit. */
+const TAIL = 120;
+
 /** How often the newest model of a running training is asked for, at most, in milliseconds. */
 const OFTEN = 2500;
 
@@ -30,7 +33,7 @@ class Portrait {
     this.head = 0;
     this.caption = make("figcaption");
     this.take(found.live, found);
-    const label = `the free orbit of ${run.name} in three dimensions`;
+    const label = `the free orbit of ${run.name} in the state space`;
     this.space = spaceCanvas(label, shared.view, () => this.content());
     this.element = make("figure", {}, make("h3", {}, make("a", { href: `#/run/${run.id}` }, run.name)), this.space.canvas, this.caption);
   }
@@ -42,6 +45,7 @@ class Portrait {
     const start = signals.truth.length ? signals.truth.slice(0, signals.dim) : live && (live.start || live.mean);
     const orbit = live && start ? freeOrbit(live, start) : { rows: signals.generated, diverged: signals.diverged_at !== null };
     this.points = this.shared.coordinates.points(orbit.rows);
+    if (this.space) this.space.redraw();
     const when = epoch ? `after epoch ${grouped(epoch)}` : "at the end of its training";
     const how = orbit.diverged ? "; its free orbit leaves all bounds" : "";
     this.caption.textContent = `The model ${when}, running freely${how}.`;
@@ -51,18 +55,18 @@ class Portrait {
     const { frame, coordinates } = this.shared;
     const { points } = this;
     const count = points.length / 3;
-    const at = count ? 3 * (this.head % count) : 0;
+    const at = count ? this.head % count : 0;
     return {
       frame,
       names: coordinates.names(),
-      clouds: count ? [{ points, colour: "generated" }] : [],
-      heads: count ? [{ point: points.slice(at, at + 3), colour: "generated" }] : [],
+      still: count ? [{ points, colour: "model", alpha: 0.7, shadow: true }] : [],
+      trails: count ? [{ points: points.slice(3 * Math.max(0, at - TAIL), 3 * (at + 1)), colour: "model" }] : [],
     };
   }
 
   advance() {
     this.head += 2;
-    this.space.redraw();
+    this.space.move();
   }
 }
 
@@ -80,14 +84,17 @@ function sharedBy(documents) {
 
 /** The data of portraits. */
 function dataFigure({ coordinates, frame, view, first }) {
-  const points = coordinates.points(first.signals.truth);
+  const { points, block } = dataCloud(first.signals, coordinates);
   if (!points.length) return null;
-  const space = spaceCanvas("the data in three dimensions", view, () => ({
+  const space = spaceCanvas("the data in the state space", view, () => ({
     frame,
     names: coordinates.names(),
-    clouds: [{ points, colour: "true" }],
+    still: [{ points, block, colour: "data", shadow: true }],
   }));
-  return make("figure", {}, make("h3", {}, "data"), space.canvas, make("figcaption", {}, `${grouped(points.length / 3)} rows of the data. Drag to turn.`));
+  const { cloud, rows } = first.signals;
+  const words = cloud ? `All ${grouped(cloud.of)} rows, thinned where they are dense.` : `${grouped(rows.truth)} rows.`;
+  const turn = coordinates.names().length > 2 ? " Drag to turn." : "";
+  return framed(space.canvas, "data", { caption: words + turn });
 }
 
 /** Portraits of runs beside the data of the first; those of running trainings follow their checkpoints. */
