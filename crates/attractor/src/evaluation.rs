@@ -259,7 +259,7 @@ impl EvaluationError {
             EvaluationError::Unlike(error) => error.hint(),
             EvaluationError::Simulate(error) => error.hint(),
             EvaluationError::NoRow { .. } => {
-                Some("leave out with `--state` what is never recorded with the rest".into())
+                Some("leave out with `--channels` what is never recorded with the rest".into())
             }
             EvaluationError::Stopped(_) => None,
             EvaluationError::SystemChannels { .. } => {

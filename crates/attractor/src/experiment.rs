@@ -35,7 +35,9 @@ pub(crate) use file::plain;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub use raw::{Given, Origin, Raw};
 use settings::HELD_OUT_TRAJECTORIES;
-pub use settings::{MODEL, PRESETS, Preset, all_settings, settings_of};
+pub use settings::{
+    DEMO, ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,
+};
 pub(crate) use settings::{Texts, acting, acts, difference, method_of};
 
 /// A method and all settings of its fit, in their domains.
@@ -385,7 +387,7 @@ impl ExperimentError {
 
 /// What to do about a channel of times.
 fn of_clock(channel: &str, others: &[String], has_time: bool) -> String {
-    let without = shell::flag("state", &others.join(","));
+    let without = shell::flag("channels", &others.join(","));
     if has_time {
         return format!("`{without}` leaves it out");
     }

@@ -99,10 +99,8 @@ pub struct ReadOptions {
     pub dt: Option<f64>,
     /// The column of times. By default a column that is named so; [`Column::none`] for no such column.
     pub time: Option<Column>,
-    /// The columns of states, in this order. When empty: all that have no other role.
-    pub state: Vec<Column>,
-    /// Patterns of the names of channels, where states are not named one by one: those that match, pattern by pattern.
-    pub channels: Vec<Pattern>,
+    /// The channels, in this order: each a column, or a pattern of the names of several. When empty: all that have no other role.
+    pub channels: Vec<Column>,
     /// The columns of external inputs, in this order. When empty: those whose title says so.
     pub input: Vec<Column>,
     /// The column that says which trajectory a row belongs to. By default a column named `trajectory`;
@@ -130,7 +128,8 @@ pub struct ReadOptions {
     pub rate: Option<f64>,
 }
 
-/// A column as a user names it. From text, a number is an index and anything else a name.
+/// A column as a user names it. From text, a number is an index and anything else a name; among channels, a name that no column has is a
+/// [`Pattern`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
     /// By the name in its title, without role and unit, or by its whole title.
@@ -188,6 +187,7 @@ impl FromStr for Column {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Column, Self::Err> {
+        let text = text.trim();
         Ok(match text.parse() {
             Ok(index) => Column::Index(index),
             Err(_) => Column::Name(text.to_string()),

@@ -20,6 +20,7 @@ pub mod figure;
 mod fingerprint;
 pub mod format;
 pub mod generate;
+pub mod glossary;
 pub mod inspection;
 pub mod library;
 pub mod line_search;

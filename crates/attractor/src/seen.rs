@@ -79,7 +79,7 @@ impl UnlikeError {
                 format!("give `--dt {}` if their time axis is wrong", model.dt)
             }
             UnlikeError::Columns { .. } | UnlikeError::Unknown { .. } => {
-                "`--state` and `--input` choose columns of the data".into()
+                "`--channels` and `--input` choose columns of the data".into()
             }
         })
     }

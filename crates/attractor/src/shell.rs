@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(path(Path::new(name)), typed);
         }
         assert_eq!(word(""), "''");
-        assert_eq!(flag("state", "x,y"), "--state x,y");
+        assert_eq!(flag("channels", "x,y"), "--channels x,y");
         assert_eq!(flag("from", "-5"), "--from=-5");
     }
 

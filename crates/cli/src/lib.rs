@@ -89,16 +89,45 @@ fn hush_foreign_panics() {
     }));
 }
 
-/// The command line. Where a model is named, its help shows the settings of that model alone.
+/// The command line. The help of `train` shows the settings that matter first, those of a model alone where one is named, and all by
+/// method if it is asked for.
 fn command(arguments: &[OsString]) -> Command {
-    let model = verb::train::flags::model_in(arguments);
+    use verb::train::flags;
+    let whole = whole_command();
+    let model = flags::model_in(arguments);
+    let is_asked_for_all = arguments.iter().any(|word| word == "--help-all");
+    whole.mut_subcommand("train", |train| match model {
+        Some(method) => flags::of_method(train, method),
+        None if is_asked_for_all => flags::by_method(train),
+        None => flags::essential(train),
+    })
+}
+
+/// The command line with every flag.
+pub(crate) fn whole_command() -> Command {
     let command = Cli::command();
-    match model {
-        None => command,
-        Some(method) => command.mut_subcommand("train", |train| {
-            verb::train::flags::of_method(train, method)
-        }),
+    let help = by_journey(&command);
+    command.help_template(help)
+}
+
+/// The template of the command's help: its verbs in the order in which a user comes to need them.
+fn by_journey(command: &Command) -> String {
+    let style = command.get_styles().get_header();
+    let about = |name: &str| {
+        let verb = command.find_subcommand(name);
+        verb.and_then(|verb| verb.get_about())
+            .map_or(String::new(), |about| about.to_string())
+    };
+    let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
+    for (title, verbs) in verb::JOURNEY {
+        text += &format!("\n{style}{title}:{style:#}\n");
+        for name in verbs {
+            text += &format!("  {name:12} {}\n", about(name));
+        }
     }
+    text + &format!(
+        "\n{style}Options:{style:#}\n{{options}}\n\n`attractor help VERB` has the flags of a verb, `attractor explain NAME` any word of the output."
+    )
 }
 
 /// Prints what went wrong and what to do next; nothing is left to do if standard error is closed too.
@@ -114,9 +143,26 @@ mod tests {
     use clap::CommandFactory;
 
     use super::Cli;
+    use crate::verb::JOURNEY;
 
     #[test]
     fn no_verb_has_a_flag_twice() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_is_in_one_place_of_the_help() {
+        let command = Cli::command();
+        let mut verbs: Vec<&str> = command
+            .get_subcommands()
+            .map(|verb| verb.get_name())
+            .collect();
+        let mut listed: Vec<&str> = JOURNEY
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
+        verbs.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, verbs, "verb.rs groups the verbs");
     }
 }

@@ -22,17 +22,14 @@ pub(crate) struct Reading {
     /// Column of times, by name or number from 1; `none` for none
     #[arg(long, value_name = "COLUMN")]
     time: Option<Column>,
-    /// Columns of states, by name or number from 1, with commas between [default: all others]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    state: Vec<Column>,
-    /// Channels by name or pattern, with commas between, as in `EEG *,Fp1`
+    /// Channels by name, number from 1 or pattern, with commas between, as in `EEG *,Fp1` [default: all others]
     #[arg(
         long,
-        value_name = "PATTERNS",
+        value_name = "COLUMNS",
         value_delimiter = ',',
-        conflicts_with = "state"
+        visible_alias = "state"
     )]
-    channels: Vec<Pattern>,
+    channels: Vec<Column>,
     /// Columns of external inputs, by name or number from 1, with commas between
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     input: Vec<Column>,
@@ -141,11 +138,7 @@ impl Reading {
         ReadOptions {
             dt: self.dt.or(under.dt),
             time: self.time.clone().or(under.time),
-            state: columns(&self.state, under.state),
-            channels: match self.channels.as_slice() {
-                [] => under.channels,
-                given => given.to_vec(),
-            },
+            channels: columns(&self.channels, under.channels),
             input: columns(&self.input, under.input),
             trajectory: self.trajectory.clone().or(under.trajectory),
             only_trajectories: match self.only_trajectories.as_slice() {

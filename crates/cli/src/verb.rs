@@ -3,6 +3,7 @@
 mod analyze;
 mod bench;
 mod cite;
+mod completions;
 mod convert;
 mod demo;
 mod embed;
@@ -42,6 +43,7 @@ pub(crate) enum Verb {
     List(list::List),
     Explain(explain::Explain),
     Cite(cite::Cite),
+    Completions(completions::Completions),
     Simulate(simulate::Simulate),
     Train(Box<train::Train>),
     Resume(resume::Resume),
@@ -81,6 +83,7 @@ impl Verb {
             Verb::List(list) => list.run(out),
             Verb::Explain(explain) => explain.run(out),
             Verb::Cite(cite) => cite.run(out),
+            Verb::Completions(completions) => completions.run(out),
             Verb::Simulate(simulate) => simulate.run(out),
             Verb::Train(train) => train.run(out),
             Verb::Resume(resume) => resume.run(out),
@@ -100,6 +103,19 @@ impl Verb {
         }
     }
 }
+
+/// The verbs in the order in which a user comes to need them.
+pub(crate) const JOURNEY: [(&str, &[&str]); 9] = [
+    ("See it work", &["demo"]),
+    ("Get data", &["simulate", "convert", "prepare", "embed"]),
+    ("Look at them", &["inspect", "lyapunov"]),
+    ("Train", &["train", "resume", "line-search", "sweep"]),
+    ("Run and judge", &["generate", "evaluate", "measure"]),
+    ("Take apart", &["analyze", "export"]),
+    ("Show", &["report", "plot", "watch"]),
+    ("Compare", &["table", "bench"]),
+    ("Look up", &["list", "explain", "cite", "completions"]),
+];
 
 /// Splits `name=value`.
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -231,7 +231,7 @@ fn mistakes_are_told_before_the_work() {
         ("analyze r --seconds nan", "at least 0"),
         ("analyze r --seconds -1", "at least 0"),
         (
-            "analyze r --data l.csv --state x",
+            "analyze r --data l.csv --channels x",
             "the model has 3 channels",
         ),
         (

@@ -5,6 +5,8 @@
     reason = "a helper of a test fails as a test does"
 )]
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -102,6 +104,66 @@ fn values_and_presets_of_training_are_explained() {
     assert!(page.contains("\n  best-by = d_stsp\n"), "{page}");
     // What is in a list is explained as such, also where it is the value of a setting.
     assert!(stdout(&["explain", "d_stsp"]).starts_with("d_stsp (one of the measures)"));
+}
+
+#[test]
+fn words_of_the_output_are_explained_and_names_with_two_meanings_have_both() {
+    assert!(stdout(&["explain", "Chance", "level"]).starts_with("chance (a word of the output)"));
+    let page = stdout(&["explain", "demo"]);
+    assert!(page.starts_with("demo (a verb of `attractor`)"), "{page}");
+    assert!(page.contains("\n\ndemo (one of the presets"), "{page}");
+}
+
+/// Every verb has a page, and the completions know the words that a setting can be.
+#[test]
+fn completions_and_man_pages_are_installed_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let shells = ["bash", "zsh", "fish", "elvish", "powershell"];
+    let files = [
+        "attractor",
+        "_attractor",
+        "attractor.fish",
+        "attractor.elv",
+        "attractor.ps1",
+    ];
+    for (shell, file) in shells.into_iter().zip(files) {
+        let home = folder.path().join(shell);
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_attractor"));
+            command
+                .env("HOME", &home)
+                .env_remove("XDG_DATA_HOME")
+                .env_remove("XDG_CONFIG_HOME");
+            let output = command
+                .args(["completions", shell])
+                .args(arguments)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+            output
+        };
+        let told = String::from_utf8(run(&[]).stderr).unwrap();
+        let (_, path) = told.lines().next().unwrap().split_once(": ").unwrap();
+        assert!(
+            Path::new(path).starts_with(&home) && path.ends_with(file),
+            "{told}"
+        );
+        let script = fs::read_to_string(path).unwrap();
+        assert!(script.contains("alpha-estimator") && script.contains("line-search"));
+        assert!(
+            shell == "powershell" || script.contains("arithmetic-mean"),
+            "{shell}"
+        );
+        assert_eq!(run(&["--print"]).stdout, script.as_bytes());
+        let one = folder.path().join("one").join(shell);
+        run(&["--dir", one.to_str().unwrap()]);
+        let pages = fs::read_dir(one.join("man1")).unwrap().count();
+        let verbs = stdout(&["--help"])
+            .lines()
+            .filter(|line| line.starts_with("  ") && !line.starts_with("  -"))
+            .count();
+        assert_eq!(pages, verbs + 1);
+    }
 }
 
 #[test]

@@ -347,7 +347,7 @@ fn a_second_clock_is_no_state_either() {
     .unwrap();
     let (_, error) = said(folder.path(), "train a.csv --time clock --out run", 2);
     assert!(
-        error.contains("channel `frame`") && error.contains("`--state x`"),
+        error.contains("channel `frame`") && error.contains("`--channels x`"),
         "{error}"
     );
 }

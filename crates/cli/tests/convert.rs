@@ -91,7 +91,7 @@ fn columns_take_roles_from_flags() {
     let folder = folder_with(&[("a.txt", table)]);
     let folder = folder.path();
     let files = ["a.txt", "b.csv"];
-    let roles = ["--time=1", "--state=5,2", "--input=3", "--trajectory=4"];
+    let roles = ["--time=1", "--channels=5,2", "--input=3", "--trajectory=4"];
     assert_eq!(
         said(folder, &[&files[..], &roles[..]].concat()),
         "wrote 3 rows, 2 channels, 1 input, 2 trajectories: b.csv\n"
@@ -136,10 +136,10 @@ fn mistakes_say_what_where_and_what_next() {
          hint: check the delimiter and decimal mark (--delimiter, --decimal)\n"
     );
     assert_eq!(
-        complaint(folder, &["a.csv", "c.npy", "--state", "y"]),
+        complaint(folder, &["a.csv", "c.npy", "--channels", "y"]),
         "error: no column is named `y`: a.csv\nhint: there are 2, numbered from 1: time, x\n"
     );
-    let negative = complaint(folder, &["b.csv", "c.npy", "--dt", "-1", "--state", "x"]);
+    let negative = complaint(folder, &["b.csv", "c.npy", "--dt", "-1", "--channels", "x"]);
     assert_eq!(
         negative,
         "error: the sampling step must be a number above 0, found -1: b.csv\n"

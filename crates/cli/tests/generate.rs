@@ -209,7 +209,7 @@ fn a_driven_model_needs_its_inputs() {
     );
     refused("--steps 61 --data d.csv", "the first trajectory has 60");
     refused(
-        "--steps 9 --data d.csv --state 1 --input 2 --time 1",
+        "--steps 9 --data d.csv --channels 1 --input 2 --time 1",
         "column",
     );
     let (out, _) = said(folder.path(), "generate r --steps 60 --data d.csv", 0);

@@ -246,11 +246,11 @@ fn the_exponent_of_a_recording_is_drawn() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("f.svg");
     let flags = format!(
-        "plot lyapunov-fit l.csv --state x --dims 3:5 --out {}",
+        "plot lyapunov-fit l.csv --channels x --dims 3:5 --out {}",
         out.display()
     );
     let found = document(trained(), &flags, 0);
-    let plain = document(trained(), "lyapunov l.csv --state x --dims 3:5", 0);
+    let plain = document(trained(), "lyapunov l.csv --channels x --dims 3:5", 0);
     assert_eq!(
         found["numbers"]["l.csv: exponent"],
         plain["exponent"]["per_time"]

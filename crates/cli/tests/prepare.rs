@@ -109,7 +109,7 @@ fn mistakes_are_told() {
             "--cut 20:30",
             "error: step 1 (`cut 20:30`): no row lies from 20 and before 30: times are 0 to 8.99",
         ),
-        ("--channels z", "error: no channel matches `z`: a.csv"),
+        ("--channels z", "error: no column is named `z`: a.csv"),
         (
             "--from row:0",
             "error: invalid value 'row:0' for '--from <TIME>'",

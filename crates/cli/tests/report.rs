@@ -154,7 +154,7 @@ fn data_that_are_gone_are_told_on_the_page() {
 
 #[test]
 fn one_channel_is_drawn_by_its_delays() {
-    let folder = trained("--state x --latent 3 --observation identity");
+    let folder = trained("--channels x --latent 3 --observation identity");
     said(folder.path(), &format!("report r {QUICK}"), 0);
     let document = document(&folder.path().join("r/report.html"));
     assert_eq!(document["signals"]["dim"], 1);
@@ -219,7 +219,8 @@ fn a_driven_model_runs_by_its_data_and_lives_without() {
     };
     let rows: String = (0..500).map(row).collect();
     fs::write(folder.path().join("d.csv"), format!("x,s\n{rows}")).unwrap();
-    let train = "train d.csv --state x --input s --out r --quiet --epochs 2 --window 20 --hidden 8";
+    let train =
+        "train d.csv --channels x --input s --out r --quiet --epochs 2 --window 20 --hidden 8";
     said(folder.path(), train, 0);
     said(folder.path(), &format!("report r {QUICK}"), 0);
     let driven = document(&folder.path().join("r/report.html"));

@@ -136,7 +136,8 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 #[test]
 fn a_run_can_be_done_again_from_its_settings() {
     let folder = folder();
-    let first = format!("train l.csv --out a {SHORT} --preset paper --dt 0.5 --state x,z --quiet");
+    let first =
+        format!("train l.csv --out a {SHORT} --preset paper --dt 0.5 --channels x,z --quiet");
     said(folder.path(), &first, 0);
     said(
         folder.path(),
@@ -191,7 +192,7 @@ fn data_on_the_command_line_are_read_as_the_file_says() {
     let arguments = "train l.csv --config a.toml --out r --quiet --dt 0.25";
     said(folder.path(), arguments, 0);
     let settings = read(folder.path(), "r/experiment.toml");
-    for line in ["state = [\"x\", \"z\"]", "dt = 0.25", "latent = 2"] {
+    for line in ["channels = [\"x\", \"z\"]", "dt = 0.25", "latent = 2"] {
         assert!(settings.lines().any(|l| l == line), "{line}\n{settings}");
     }
 }
@@ -360,7 +361,7 @@ fn data_that_cannot_be_trained_on_are_refused() {
         "none.csv --out r",
         &["no such file: none.csv"],
     );
-    refused(folder.path(), "l.csv --out r --state q", &["q"]);
+    refused(folder.path(), "l.csv --out r --channels q", &["q"]);
 }
 
 #[test]
@@ -483,7 +484,7 @@ fn a_column_of_times_is_not_trained_on() {
         for verb in [train, format!("demo --data {name} --out d")] {
             let (_, told) = said(at, &verb, 2);
             assert!(told.contains(&format!("channel `{clock}`")), "{told}");
-            let hint = format!("`--time {clock}` takes it as the time axis, `--state {others}`");
+            let hint = format!("`--time {clock}` takes it as the time axis, `--channels {others}`");
             assert!(told.contains(&hint), "{told}");
         }
         assert!(!at.join("r").exists() && !at.join("d").exists());
@@ -491,7 +492,7 @@ fn a_column_of_times_is_not_trained_on() {
     // What the hint recommends works, each as one flag.
     for (out, flag) in [
         ("a", "--time Zeit"),
-        ("b", "--state x,y"),
+        ("b", "--channels x,y"),
         ("c", "--time none"),
     ] {
         let train = format!("train zeit.csv --out {out} {flag} {small}");

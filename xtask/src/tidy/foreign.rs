@@ -34,6 +34,16 @@ const TABLE: &[Adopted] = &[
         "the command line is declared verb by verb",
     ),
     adopt(
+        "clap_complete",
+        &["crates/cli/src/verb/completions.rs"],
+        "completions of five shells, made of the command line itself",
+    ),
+    adopt(
+        "clap_mangen",
+        &["crates/cli/src/verb/completions.rs"],
+        "man pages, made of the command line itself",
+    ),
+    adopt(
         "csv",
         TEXT_FORMATS,
         "quoting and separators of delimited text",
@@ -128,6 +138,7 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/spectrum.rs",
             "xtask/src/deny.rs",
             "xtask/src/paper/",
+            "xtask/src/suite.rs",
         ],
         "`--json`, what is stored beside a model, and what cargo says of itself",
     ),

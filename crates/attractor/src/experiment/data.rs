@@ -4,7 +4,7 @@
 //! [data]
 //! path = "recording.csv"
 //! dt = 0.01
-//! state = ["x", "z"]
+//! channels = ["x", "z"]
 //! ```
 //!
 //! The keys are the names of the flags of every verb that reads data.
@@ -30,18 +30,17 @@ pub struct DataSource {
 }
 
 /// Every key of the table.
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 17] = [
     "path",
     "dt",
     "time",
-    "state",
+    "channels",
     "input",
     "trajectory",
     "only-trajectories",
     "delimiter",
     "decimal",
     "header",
-    "channels",
     "array",
     "from",
     "to",
@@ -123,14 +122,13 @@ impl DataSource {
             ("path", vec![self.path.display().to_string()]),
             ("dt", one(options.dt.map(|dt| dt.to_string()))),
             ("time", one(options.time.as_ref().map(word))),
-            ("state", columns(&options.state)),
+            ("channels", columns(&options.channels)),
             ("input", columns(&options.input)),
             ("trajectory", one(options.trajectory.as_ref().map(word))),
             ("only-trajectories", patterns(&options.only_trajectories)),
             ("delimiter", one(name(options.delimiter, &DELIMITERS))),
             ("decimal", one(name(options.decimal, &DECIMALS))),
             ("header", one(name(options.header, &HEADERS))),
-            ("channels", patterns(&options.channels)),
             ("array", one(options.array.clone())),
             ("from", one(options.from.map(|m| m.to_string()))),
             ("to", one(options.to.map(|m| m.to_string()))),
@@ -177,14 +175,14 @@ impl DataSource {
             ("prepare", list) => {
                 self.prepare = pipeline(list).map_err(|error| error.to_string())?;
             }
-            ("channels", list) => {
-                options.channels = list.iter().map(|text| pattern(text)).collect()
-            }
             ("only-trajectories", list) => {
                 options.only_trajectories = list.iter().map(|text| pattern(text)).collect()
             }
             ("time", [text]) => options.time = Some(column(text)),
-            ("state", list) => options.state = list.iter().map(|text| column(text)).collect(),
+            // Files of before 0.2 have `state`.
+            ("channels" | "state", list) => {
+                options.channels = list.iter().map(|text| column(text)).collect()
+            }
             ("input", list) => options.input = list.iter().map(|text| column(text)).collect(),
             ("trajectory", [text]) => options.trajectory = Some(column(text)),
             ("delimiter", [text]) => options.delimiter = Some(one_of(key, text, &DELIMITERS)?),

@@ -261,7 +261,7 @@ mod tests {
             );
             assert_eq!(
                 error.hint().unwrap(),
-                "keys of [data] are path, dt, time, state, input, trajectory, only-trajectories, delimiter, decimal, header, channels, array, from, to, rate, missing-value, resample, prepare"
+                "keys of [data] are path, dt, time, channels, input, trajectory, only-trajectories, delimiter, decimal, header, array, from, to, rate, missing-value, resample, prepare"
             );
         }
     }

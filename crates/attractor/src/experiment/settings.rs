@@ -172,6 +172,46 @@ pub(super) fn dependences(method: &Method) -> impl Iterator<Item = &'static Depe
     method.dependences.iter().chain(of_loop)
 }
 
+/// The settings that a first training may need; all others have defaults that are seldom changed.
+pub static ESSENTIAL: [&str; 12] = [
+    "model",
+    "latent",
+    "hidden",
+    "forcing",
+    "alpha",
+    "window",
+    "epochs",
+    "lr",
+    "best-by",
+    "held-out",
+    "standardize",
+    "seed",
+];
+
+/// Every setting once: those of every method, under none, then method by method those that no earlier one has.
+pub fn settings_by_method() -> Vec<(Option<&'static Method>, Vec<&'static Setting>)> {
+    let methods = methods();
+    let has = |method: &&Method, name: &str| settings_in(method).any(|own| own.name == name);
+    let (common, mut left): (Vec<&'static Setting>, Vec<&'static Setting>) =
+        all_settings().into_iter().partition(|setting| {
+            setting.name == MODEL.name || methods.iter().all(|method| has(method, setting.name))
+        });
+    let mut groups = vec![(None, common)];
+    for method in methods {
+        let (own, others): (Vec<_>, Vec<_>) = left
+            .into_iter()
+            .partition(|setting| has(&method, setting.name));
+        left = others;
+        if !own.is_empty() {
+            groups.push((Some(method), own));
+        }
+    }
+    groups
+}
+
+/// The preset that `attractor demo` trains with.
+pub const DEMO: &str = "demo";
+
 /// Values for several settings under one name.
 #[derive(Debug)]
 pub struct Preset {
@@ -185,6 +225,19 @@ pub struct Preset {
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
+    Preset {
+        name: DEMO,
+        about: "As `attractor demo` trains: adaptive forcing, two fifths of the paper's updates, parameters chosen by D_stsp × D_H",
+        set: &[
+            ("forcing", "agtf"),
+            ("epochs", "2000"),
+            ("lr", "2e-3"),
+            ("lr-end", "1e-5"),
+            ("average", "0.999"),
+            ("best-by", "auto"),
+            ("best-every", "50"),
+        ],
+    },
     Preset {
         name: "paper",
         about: "As published: B starts at random",
@@ -324,6 +377,19 @@ mod tests {
         assert!(acts("seed", &with("none")) && acts("interval", &BTreeMap::new()));
         let plrnn = BTreeMap::from([("model".to_string(), "plrnn".to_string())]);
         assert!(!acts("hidden", &plrnn) && acts("latent", &plrnn) && acts("model", &plrnn));
+    }
+
+    #[test]
+    fn every_setting_is_in_one_group_and_the_essential_ones_are_settings() {
+        let grouped: Vec<&str> = settings_by_method()
+            .iter()
+            .flat_map(|(_, settings)| settings.iter().map(|setting| setting.name))
+            .collect();
+        let all = all_settings();
+        assert_eq!(grouped.len(), all.len());
+        assert!(all.iter().all(|setting| grouped.contains(&setting.name)));
+        let known = |name: &&str| all.iter().any(|setting| setting.name == *name);
+        assert!(ESSENTIAL.iter().all(|name| known(&name)));
     }
 
     #[test]

@@ -14,8 +14,7 @@ pub(super) fn one_rate(
     options: &ReadOptions,
 ) -> Result<Series, Fault> {
     let group = ReadOptions {
-        channels: Vec::new(),
-        state: names.iter().cloned().map(Column::Name).collect(),
+        channels: names.iter().cloned().map(Column::Name).collect(),
         ..options.clone()
     };
     Ok(resample(&read(&group)?, rate)?)

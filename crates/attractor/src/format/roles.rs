@@ -6,8 +6,8 @@
 //!    What holds dates and is not named is no state.
 //! 3. If no trajectory column was named, one titled `trajectory` is it.
 //! 4. If no inputs were named, columns titled `input:…` are.
-//! 5. If no states were named, all other columns are, or those whose names match
-//!    the patterns given, except an untitled first one, which is a row count as some programs write it.
+//! 5. Channels that were named but are no column's name are patterns: what matches and has no other role is a channel.
+//! 6. If no channels were named, all other columns are, except an untitled first one, which is a row count as some programs write it.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use attractor_core::settings::nearest;
 use super::date::Spelling;
 use super::parts::{self, Part};
 use super::text::title::Title;
-use super::{Column, Fault, ReadOptions};
+use super::{Column, Fault, Pattern, ReadOptions};
 
 /// What a column is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +149,8 @@ struct Claims<'a> {
     parts: Vec<Option<Part>>,
     /// Which columns detection must not take.
     skipped: Vec<bool>,
+    /// The place of channels among those that were named.
+    ranks: Vec<usize>,
     states: Vec<usize>,
     inputs: Vec<usize>,
 }
@@ -160,6 +162,7 @@ impl<'a> Claims<'a> {
             roles: vec![None; titles.len()],
             parts: vec![None; titles.len()],
             skipped: vec![false; titles.len()],
+            ranks: vec![usize::MAX; titles.len()],
             states: Vec::new(),
             inputs: Vec::new(),
         }
@@ -175,8 +178,11 @@ impl<'a> Claims<'a> {
                 self.claim(column, role)?;
             }
         }
-        for column in &options.state {
-            self.claim(column, Role::State)?;
+        for (rank, column) in options.channels.iter().enumerate() {
+            if self.find(column).is_ok() || !matches!(column, Column::Name(_)) {
+                let i = self.claim(column, Role::State)?;
+                self.ranks[i] = rank;
+            }
         }
         for column in &options.input {
             self.claim(column, Role::Input)?;
@@ -287,27 +293,29 @@ impl<'a> Claims<'a> {
     }
 
     fn take_matching(&mut self, options: &ReadOptions) -> Result<(), Fault> {
-        for pattern in &options.channels {
-            let names = |i: &usize| pattern.matches(&name_of(*i, self.titles));
-            let matching: Vec<usize> = (0..self.titles.len()).filter(names).collect();
+        for (rank, column) in options.channels.iter().enumerate() {
+            let (Err(unknown), Column::Name(name)) = (self.find(column), column) else {
+                continue;
+            };
+            let Ok(pattern) = name.parse::<Pattern>();
+            let is_like = |i: &usize| pattern.matches(&name_of(*i, self.titles));
+            let matching: Vec<usize> = (0..self.titles.len()).filter(is_like).collect();
             if matching.is_empty() {
-                let known = (0..self.titles.len()).map(|i| name_of(i, self.titles));
-                return Err(Fault::NoMatch {
-                    pattern: pattern.to_string(),
-                    known: known.collect(),
-                });
+                return Err(unknown);
             }
             for i in matching {
                 if self.roles[i].is_none() && !self.skipped[i] {
                     self.give(i, Role::State);
+                    self.ranks[i] = rank;
                 }
             }
         }
+        self.states.sort_by_key(|&i| self.ranks[i]);
         Ok(())
     }
 
     fn take_states(&mut self, options: &ReadOptions) {
-        if options.state.is_empty() && options.channels.is_empty() {
+        if options.channels.is_empty() {
             let counted = |i| i == 0 && is_row_count(self.titles);
             let rest: Vec<usize> = self.free().filter(|&i| !counted(i)).collect();
             rest.into_iter().for_each(|i| self.give(i, Role::State));
@@ -318,7 +326,8 @@ impl<'a> Claims<'a> {
         (0..self.titles.len()).filter(|i| self.roles[*i].is_none() && !self.skipped[*i])
     }
 
-    fn claim(&mut self, column: &Column, role: Role) -> Result<(), Fault> {
+    /// Gives a column a role that was asked for; gives back its place.
+    fn claim(&mut self, column: &Column, role: Role) -> Result<usize, Fault> {
         let i = self.find(column)?;
         match self.roles[i] {
             Some(first) => Err(Fault::TwoRoles {
@@ -328,7 +337,7 @@ impl<'a> Claims<'a> {
             }),
             None => {
                 self.give(i, role);
-                Ok(())
+                Ok(i)
             }
         }
     }
@@ -409,6 +418,10 @@ fn is_row_count(titles: &[Title]) -> bool {
 
 fn no_column(column: &Column, known: Vec<String>) -> Fault {
     let wanted = match column {
+        Column::Name(name) if name.contains(['*', '?']) => {
+            let pattern = name.clone();
+            return Fault::NoMatch { pattern, known };
+        }
         Column::Name(name) => name.clone(),
         Column::Index(index) => index.to_string(),
     };

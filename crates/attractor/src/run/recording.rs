@@ -60,9 +60,8 @@ impl Recording {
     /// Refuses a channel that looks like a column of times, unless the user has said which columns are what.
     pub fn refuse_clock(&self) -> Result<(), ExperimentError> {
         let options = &self.source.options;
-        let is_chosen = options.time.as_ref().is_some_and(Column::is_none)
-            || !options.state.is_empty()
-            || !options.channels.is_empty();
+        let is_chosen =
+            options.time.as_ref().is_some_and(Column::is_none) || !options.channels.is_empty();
         let Some((c, why)) = clocks(&self.series).into_iter().next() else {
             return Ok(());
         };

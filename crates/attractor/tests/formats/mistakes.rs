@@ -45,7 +45,7 @@ fn text_in_a_column_of_numbers() {
         message,
         "expected a number, found `abc` on line 3, column 2 (`y`)"
     );
-    assert!(hint.contains("--state"));
+    assert!(hint.contains("--channels"));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_quote_that_is_not_closed() {
         assert!(hint.contains("--delimiter"));
     }
     let note = ReadOptions {
-        state: columns(&["x"]),
+        channels: columns(&["x"]),
         ..ReadOptions::default()
     };
     let (message, _) = with(note, "x,note\n1,a\n2,\"b\n3,c\n");
@@ -216,18 +216,18 @@ fn empty_files() {
 #[test]
 fn no_such_column() {
     let text = "velocity,x\n1,2\n";
-    let state = |list: &[&str]| ReadOptions {
-        state: columns(list),
+    let named = |list: &[&str]| ReadOptions {
+        channels: columns(list),
         ..ReadOptions::default()
     };
-    let (message, hint) = with(state(&["velocty"]), text);
+    let (message, hint) = with(named(&["velocty"]), text);
     assert_eq!(message, "no column is named `velocty`");
     assert_eq!(hint, "did you mean `velocity`?");
-    let (message, hint) = with(state(&["q"]), text);
+    let (message, hint) = with(named(&["q"]), text);
     assert_eq!(message, "no column is named `q`");
     assert_eq!(hint, "there are 2, numbered from 1: velocity, x");
     for index in ["0", "3"] {
-        let (message, _) = with(state(&[index]), text);
+        let (message, _) = with(named(&[index]), text);
         assert_eq!(message, format!("no column is number {index}"));
     }
 }
@@ -235,7 +235,7 @@ fn no_such_column() {
 #[test]
 fn a_column_with_two_roles() {
     let options = ReadOptions {
-        state: columns(&["x"]),
+        channels: columns(&["x"]),
         input: columns(&["1"]),
         ..ReadOptions::default()
     };
@@ -271,7 +271,7 @@ fn time_that_goes_back_or_is_missing() {
 fn all_values_missing() {
     let (message, hint) = said(csv("x,y\n,\nNaN,NA\n"));
     assert_eq!(message, "all values are missing");
-    assert!(hint.contains("--state"));
+    assert!(hint.contains("--channels"));
 }
 
 #[test]

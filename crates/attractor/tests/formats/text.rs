@@ -105,7 +105,7 @@ fn with_time_and_dt_longer_steps_are_gaps() {
 fn columns_have_the_roles_that_were_asked_for() {
     let options = ReadOptions {
         time: Some(Column::Name("clock".to_string())),
-        state: columns(&["z", "2"]),
+        channels: columns(&["z", "2"]),
         input: columns(&["u"]),
         ..ReadOptions::default()
     };

@@ -22,6 +22,19 @@ fn channels_times_and_rows_of_a_text_table() {
     assert_eq!(series.trajectories()[0].start, 0.5);
 }
 
+/// What was asked for first comes first, whether it is a name, a number or a pattern; what has another role is left alone.
+#[test]
+fn channels_by_name_number_and_pattern() {
+    let names = |list: &[&str]| {
+        let series = read_as("a.csv", CSV, &channels(list)).unwrap();
+        let names = series.channels().iter().map(|channel| channel.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["3", "EEG 1"]), ["EEG 2", "EEG 1"]);
+    assert_eq!(names(&["eeg 2", "2"]), ["EEG 2", "EEG 1"]);
+    assert_eq!(names(&["EEG 2", "*1"]), ["EEG 2", "EEG 1"]);
+}
+
 #[test]
 fn an_empty_choice_is_an_error() {
     let options = ReadOptions {
@@ -32,8 +45,12 @@ fn an_empty_choice_is_an_error() {
     assert_eq!(message, "no row lies from 7: times are 0 to 1.5");
     assert!(hint.contains("row:1000"));
     assert_eq!(
+        said(read_as("a.csv", CSV, &channels(&["EMG *"]))).0,
+        "no channel matches `EMG *`"
+    );
+    assert_eq!(
         said(read_as("a.csv", CSV, &channels(&["EMG"]))).0,
-        "no channel matches `EMG`"
+        "no column is named `EMG`"
     );
 }
 

@@ -11,7 +11,7 @@ use attractor::anatomy::{self, Anatomy, AnatomyDocument, CYCLES, SECONDS, defaul
 use attractor::embed::EmbedError;
 use attractor::embedding::{self, EmbeddingError};
 use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
-use attractor::experiment::{DataSource, Experiment, ExperimentError, Origin, Raw, threads};
+use attractor::experiment::{DEMO, DataSource, Experiment, ExperimentError, Origin, Raw, threads};
 use attractor::format::{self, Moment, ReadOptions};
 use attractor::inspect::{self, Options};
 use attractor::measure::{self, SETTINGS};
@@ -72,18 +72,6 @@ const NOISE: f64 = 0.05;
 
 /// The system that is simulated.
 const SYSTEM: &str = "lorenz63";
-
-/// How the model is trained: two fifths of the paper's updates, and of its parameters and their averages those with the
-/// lowest D_stsp × D_H on the training data, where the data have them.
-const TRAINING: [(&str, &str); 7] = [
-    ("forcing", "agtf"),
-    ("epochs", "2000"),
-    ("lr", "2e-3"),
-    ("lr-end", "1e-5"),
-    ("average", "0.999"),
-    ("best-by", "auto"),
-    ("best-every", "50"),
-];
 
 /// The name of the file of delay vectors in the folder.
 const STATES: &str = "states.csv";
@@ -348,11 +336,11 @@ impl Demo {
         })
     }
 
-    /// The settings of the training: those of every demo, some of this one, and what was typed.
+    /// The settings of the training that override its preset: some of this recording, and what was typed.
     fn settings(&self, own: &[(&str, &str)]) -> Vec<(String, String)> {
         let seed = self.seed.to_string();
         let seed = [("seed", &*seed)];
-        let settings = TRAINING.iter().chain(own).chain(&seed);
+        let settings = own.iter().chain(&seed);
         let mut all: Vec<(String, String)> = settings
             .map(|&(name, text)| (name.to_string(), text.to_string()))
             .filter(|(name, _)| self.set.iter().all(|(typed, _)| typed != name))
@@ -454,7 +442,7 @@ impl Commands {
             .collect();
         Commands {
             inspect: format!("attractor inspect {train}"),
-            train: format!("attractor train {train} --out {run}{settings}"),
+            train: format!("attractor train {train} --out {run} --preset {DEMO}{settings}"),
             evaluate: format!("attractor evaluate {run} --data {test}{system}"),
             analyze: format!("attractor analyze {run}"),
             report: format!("attractor report {run} --data {test}{system} --out {page}"),
@@ -535,6 +523,7 @@ fn train(
 
 fn experiment(settings: &[(String, String)]) -> Result<Experiment, ExperimentError> {
     let mut raw = Raw::default();
+    raw.preset(DEMO)?;
     for (name, text) in settings {
         raw.push(name, text, Origin::Flag);
     }

@@ -6,39 +6,79 @@ use std::process::ExitCode;
 use attractor::catalogue::Entry;
 use attractor::experiment::{PRESETS, Preset, all_settings};
 use attractor::figure::{KINDS, Kind};
+use attractor::glossary::{self, Term};
 use attractor::method;
 use attractor::settings::{Domain, Setting, nearest};
 use attractor::system::{self, Known};
 use attractor::{Error, library, references};
-use clap::Args;
+use clap::builder::StyledStr;
+use clap::{Args, Command};
 
-use crate::table;
+use super::JOURNEY;
+use crate::{table, whole_command};
 
-/// Explain a model, measure, system, format, figure, setting, value or preset: what it is, its settings and its references
+/// Explain a model, measure, system, format, figure, setting, preset, verb or word of the output
+///
+/// Prints what it is, its settings and its references.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A name, as `attractor list` prints it, `train`, a setting of it, a word that one can be, a preset, or a kind of figure
-    name: String,
+    /// A name, as `attractor list` prints it, a verb, a setting of `train`, a word that one can be, a preset, a kind of figure, or a word
+    /// of the output such as `floor`; of several words with spaces between
+    #[arg(required = true, num_args = 1..)]
+    name: Vec<String>,
 }
 
 impl Explain {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let name = self.name.as_str();
+        let name = self.name.join(" ");
+        let name = name.as_str();
+        let mut pages = Pages { out, count: 0 };
         if name == TRAIN {
-            write_training(out)?;
-        } else if let Some(setting) = all_settings().into_iter().find(|s| s.name == name) {
+            write_training(pages.next()?)?;
+        } else if let Some(verb) = whole_command().find_subcommand(name) {
+            write_verb(pages.next()?, verb)?;
+        }
+        if let Some(setting) = all_settings().into_iter().find(|s| s.name == name) {
+            let out = pages.next()?;
             writeln!(out, "{name} (one of the settings of `attractor train`)")?;
             write_setting(out, setting)?;
-        } else if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
-            write_figure(out, kind)?;
-        } else if let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) {
-            write_preset(out, preset)?;
-        } else if library::find(name).is_err() && settings_with(name).next().is_some() {
-            write_value(out, name)?;
-        } else {
-            write_entry(out, find(name)?)?;
+        }
+        if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
+            write_figure(pages.next()?, kind)?;
+        }
+        if let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) {
+            write_preset(pages.next()?, preset)?;
+        }
+        if let Ok(entry) = library::find(name) {
+            write_entry(pages.next()?, entry)?;
+        }
+        if let Some(term) = glossary::find(name) {
+            write_term(pages.next()?, term)?;
+        }
+        if library::find(name).is_err() && settings_with(name).next().is_some() {
+            write_value(pages.next()?, name)?;
+        }
+        if pages.count == 0 {
+            return Err(unknown(name));
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What a name means, one meaning after another with a blank line between: some names mean several things.
+struct Pages<'a> {
+    out: &'a mut dyn Write,
+    count: usize,
+}
+
+impl Pages<'_> {
+    /// Begins the next meaning.
+    fn next(&mut self) -> io::Result<&mut dyn Write> {
+        if self.count > 0 {
+            writeln!(self.out)?;
+        }
+        self.count += 1;
+        Ok(self.out)
     }
 }
 
@@ -56,24 +96,61 @@ fn words_of(setting: &Setting) -> &'static [&'static str] {
     }
 }
 
-/// The entry with this name; if there is none, the nearest of all that can be explained is suggested.
-fn find(name: &str) -> Result<&'static Entry, Error> {
+/// Nothing has this name: the nearest of all that can be explained is suggested.
+fn unknown(name: &str) -> Error {
     let entries = library::entries().map(|entry| entry.id);
     let settings = all_settings().into_iter().map(|setting| setting.name);
     let figures = KINDS.iter().map(|kind| kind.id);
     let words = all_settings().into_iter().flat_map(words_of).copied();
     let presets = PRESETS.iter().map(|preset| preset.name);
     let names = entries.chain(settings).chain(figures).chain([TRAIN]);
-    let names = names.chain(words).chain(presets);
-    library::find(name).map_err(|_| Error::UnknownName {
-        what: "model, measure, system, format, figure, setting, value or preset",
+    let verbs = JOURNEY.iter().flat_map(|(_, verbs)| verbs.iter().copied());
+    let names = names.chain(words).chain(presets).chain(verbs);
+    Error::UnknownName {
+        what: "model, measure, system, format, figure, setting, preset, verb or word",
         name: name.to_string(),
-        near: nearest(name, names),
-    })
+        near: nearest(name, names.chain(glossary::words())),
+    }
 }
 
 /// The name under which the settings of training are explained.
 const TRAIN: &str = "train";
+
+/// What a verb does, where it belongs, and where its flags are.
+fn write_verb(out: &mut dyn Write, verb: &Command) -> io::Result<()> {
+    let name = verb.get_name();
+    let text = |about: Option<&StyledStr>| about.map_or(String::new(), |about| about.to_string());
+    let about = text(verb.get_about());
+    let long = text(verb.get_long_about());
+    let group = JOURNEY.iter().find(|(_, verbs)| verbs.contains(&name));
+    let beside = group.map_or(&[][..], |(_, verbs)| *verbs);
+    let beside: Vec<&str> = beside
+        .iter()
+        .copied()
+        .filter(|other| *other != name)
+        .collect();
+    writeln!(out, "{name} (a verb of `attractor`)")?;
+    writeln!(out, "{about}")?;
+    let more = long.strip_prefix(&about).unwrap_or(&long).trim();
+    if !more.is_empty() {
+        writeln!(out, "\n{more}")?;
+    }
+    writeln!(out, "\n`attractor help {name}` prints its flags")?;
+    if beside.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "beside it: {}", beside.join(", "))
+}
+
+fn write_term(out: &mut dyn Write, term: &Term) -> io::Result<()> {
+    writeln!(out, "{} (a word of the output)", term.name)?;
+    writeln!(out, "{}", term.about)?;
+    write_indented(out, term.more)?;
+    if !term.also.is_empty() {
+        writeln!(out, "\nhere too: {}", term.also.join(", "))?;
+    }
+    writeln!(out, "\nmore in docs/{}.md", term.page)
+}
 
 /// The settings and presets of training.
 fn write_training(out: &mut dyn Write) -> io::Result<()> {
@@ -305,11 +382,31 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
     }
 
     #[test]
+    fn every_verb_and_every_word_of_the_output_is_explained() {
+        let page = |name: &str| {
+            let mut out = Vec::new();
+            let name = vec![name.to_string()];
+            Explain { name }.run(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        for verb in whole_command().get_subcommands() {
+            let name = verb.get_name();
+            assert!(page(name).starts_with(&format!("{name} (")), "{name}");
+        }
+        for word in glossary::words() {
+            assert!(page(word).lines().count() > 1, "{word}");
+        }
+        assert!(
+            page("chance level").starts_with("chance (a word of the output)\nThe best score of")
+        );
+    }
+
+    #[test]
     fn settings_and_figures_have_their_pages() {
         let page = |name: &str| {
             let mut out = Vec::new();
             let explain = Explain {
-                name: name.to_string(),
+                name: vec![name.to_string()],
             };
             explain.run(&mut out).unwrap();
             String::from_utf8(out).unwrap()

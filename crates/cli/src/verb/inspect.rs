@@ -18,9 +18,9 @@ use crate::reading::Reading;
 /// Exit code when a finding is a problem, so that a script stops before it trains.
 const PROBLEM: u8 = 1;
 
-/// Look for what spoils training: copies, drift, gaps, wrong scale, too little data, test data that are training data
+/// Look for what spoils training: copies, drift, gaps, wrong scale, too little data
 ///
-/// Prints a table of the channels, then findings with remedies, the gravest first. The exit code is 1 if one of them
+/// With --against also for test data that are training data. Prints a table of the channels, then findings with remedies, the gravest first. The exit code is 1 if one of them
 /// is a problem, 0 otherwise.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {

@@ -16,8 +16,8 @@ use attractor::experiment::{
 use attractor::run::{Ending, Folder, Recording, Run, Summary, Task, Trained};
 use attractor::shell;
 use attractor::text::{count, figure};
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Args};
 
 use super::analyze::write_equations;
 use super::assignment;
@@ -54,6 +54,9 @@ pub(crate) struct Train {
     /// Print nothing but errors and what --json asks for
     #[arg(long)]
     quiet: bool,
+    /// Print help with every setting, by method
+    #[arg(long, action = ArgAction::HelpLong)]
+    help_all: (),
     #[command(flatten)]
     flags: Flags,
     #[command(flatten)]

@@ -93,11 +93,11 @@ impl Fault {
             Fault::LongRow { .. } => "check the ends of lines, and that every quote is closed",
             Fault::TitleOrNumber { .. } => TITLE_OR_NUMBER,
             Fault::ColumnType { .. } => {
-                "choose columns with --state, or name the column of ids with --trajectory"
+                "choose columns with --channels, or name the column of ids with --trajectory"
             }
             Fault::Infinite { .. } => "leave the cell empty, or write NaN, if the value is missing",
             Fault::TwoRoles { .. } => "give each column one role",
-            Fault::SameName { .. } => "rename one of them, or choose others with --state",
+            Fault::SameName { .. } => "rename one of them, or choose others with --channels",
             Fault::NoTime { .. } => "remove the row, or give `--dt 1` to count rows instead",
             Fault::TimeBack { .. } => TIME_BACK,
             Fault::Magic { .. } => "write it with numpy.save, or rename it to what it is",
@@ -117,7 +117,7 @@ impl Fault {
     }
 }
 
-const NOT_NUMBER: &str = "choose columns with --state, name the column of ids with --trajectory, or set the decimal mark with --decimal";
+const NOT_NUMBER: &str = "choose columns with --channels, name the column of ids with --trajectory, or set the decimal mark with --decimal";
 const OPEN_QUOTE: &str =
     "close it, or name the delimiter with --delimiter if the quote belongs to a name";
 const TITLE_OR_NUMBER: &str = "give --header yes if it is a title; if it is a number, set the decimal mark with --decimal, or remove commas between thousands";
@@ -155,8 +155,8 @@ fn rates_hint(groups: &[(f64, Vec<String>)]) -> String {
 
 fn series_hint(error: &SeriesError) -> Option<&'static str> {
     match error {
-        SeriesError::AllMissing => Some("check that --state names the measured columns"),
-        SeriesError::NoChannel => Some("name the columns of states with --state"),
+        SeriesError::AllMissing => Some("check that --channels names the measured columns"),
+        SeriesError::NoChannel => Some("name the channels with --channels"),
         SeriesError::NoRow => Some("the file needs at least one row of numbers"),
         _ => None,
     }

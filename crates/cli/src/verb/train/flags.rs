@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use attractor::experiment::{MODEL, all_settings, settings_of};
+use attractor::experiment::{ESSENTIAL, MODEL, all_settings, settings_by_method, settings_of};
 use attractor::method::{self, Method, methods};
 use attractor::settings::{Domain, Setting};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -75,6 +75,42 @@ pub(crate) fn of_method(command: Command, method: &Method) -> Command {
         })
 }
 
+/// The command with the flags shown that a first training may need; the others are hidden, and work.
+pub(crate) fn essential(command: Command) -> Command {
+    let all = all_settings();
+    let count = all.len() - ESSENTIAL.len();
+    let rest = format!(
+        "{count} more settings: `attractor train --help-all` has them by method, `attractor train --model NAME --help` those of one \
+model, `attractor explain NAME` what one means."
+    );
+    let command = command.after_help(rest);
+    all.into_iter()
+        .filter(|setting| !ESSENTIAL.contains(&setting.name))
+        .fold(command, |command, setting| {
+            command.mut_arg(setting.name, |arg| arg.hide(true))
+        })
+}
+
+/// The command with all flags, each under the first method that has it.
+pub(crate) fn by_method(command: Command) -> Command {
+    let command = command.after_help(
+        "A setting that several methods have stands under the first of them; `attractor train --model NAME --help` has those of one model.",
+    );
+    settings_by_method()
+        .into_iter()
+        .fold(command, |command, (method, settings)| {
+            let heading = match method {
+                None => "Settings of every method".to_string(),
+                Some(method) => format!("Settings of {}", method.entry.id),
+            };
+            // Headings live as long as the process, which ends when the help is printed.
+            let heading: &'static str = heading.leak();
+            settings.into_iter().fold(command, |command, setting| {
+                command.mut_arg(setting.name, |arg| arg.help_heading(heading))
+            })
+        })
+}
+
 fn help(setting: &Setting) -> String {
     let words = match setting.domain {
         Domain::Choice(_) if setting.name == MODEL.name => {
@@ -121,6 +157,25 @@ mod tests {
         let help = command.render_long_help().to_string();
         assert!(help.contains("--latent <") && !help.contains("--hidden <"));
         assert_eq!(model_in(&["--model".into(), "lstmm".into()]), None);
+    }
+
+    #[test]
+    fn the_help_shows_what_matters_first_and_all_by_method_if_asked() {
+        let command = || Train::augment_args(Command::new("train"));
+        let short = essential(command()).render_long_help().to_string();
+        let flags = |page: &str, names: &mut dyn Iterator<Item = &'static str>| {
+            names
+                .filter(|name| page.contains(&format!("--{name} <")))
+                .count()
+        };
+        let all = all_settings();
+        assert_eq!(
+            flags(&short, &mut all.iter().map(|s| s.name)),
+            ESSENTIAL.len()
+        );
+        let long = by_method(command()).render_long_help().to_string();
+        assert_eq!(flags(&long, &mut all.iter().map(|s| s.name)), all.len());
+        assert!(long.contains("Settings of every method:") && long.contains("Settings of sindy:"));
     }
 
     #[test]
