@@ -17,6 +17,7 @@ use crate::experiment::{ExperimentError, SplitError};
 use crate::figure::FigureError;
 use crate::format::FormatError;
 use crate::generate::GenerateError;
+use crate::learn::LearnError;
 use crate::line_search::LineSearchError;
 use crate::model_file::ModelFileError;
 use crate::pipeline::PipelineError;
@@ -69,6 +70,9 @@ pub enum Error {
     /// A line search is not possible as asked.
     #[error(transparent)]
     LineSearch(#[from] LineSearchError),
+    /// A race for the best model has no winner, or cannot be run.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
     /// A study cannot be done, or its folder not be used.
     #[error(transparent)]
     Study(#[from] StudyError),
@@ -176,6 +180,7 @@ impl Error {
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),
+            Error::Learn(error) => error.hint(),
             Error::Unlike(error) => error.hint(),
             Error::Study(error) => error.hint(),
             Error::Conversion(error) => error.hint(),

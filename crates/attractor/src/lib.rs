@@ -22,6 +22,7 @@ pub mod format;
 pub mod generate;
 pub mod glossary;
 pub mod inspection;
+pub mod learn;
 pub mod library;
 pub mod line_search;
 pub mod model_file;

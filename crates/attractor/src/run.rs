@@ -184,10 +184,7 @@ impl Run {
 
     /// Makes the folder if it is not there, and locks it.
     fn take(path: &Path, task: Task) -> Result<Run, Error> {
-        fs::create_dir_all(path).map_err(|source| Error::Write {
-            path: path.to_path_buf(),
-            source,
-        })?;
+        store::make_folder(path)?;
         let lock = Lock::take(path)?;
         Ok(Run::locked(path, task, lock))
     }

@@ -25,6 +25,14 @@ pub fn write_whole(
     })
 }
 
+/// Makes a folder, with those above it, unless it is there.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|source| Error::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
 /// Writes a file as [`write_whole`] does, unless there is one, which then stays.
 pub(crate) fn write_new(
     path: &Path,

@@ -12,6 +12,7 @@ mod explain;
 mod export;
 mod generate;
 mod inspect;
+mod learn;
 mod line_search;
 mod list;
 mod lyapunov;
@@ -36,6 +37,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Demo(Box<demo::Demo>),
+    Learn(Box<learn::Learn>),
     Convert(convert::Convert),
     Prepare(Box<prepare::Prepare>),
     Inspect(inspect::Inspect),
@@ -76,6 +78,7 @@ impl Verb {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         match self {
             Verb::Demo(demo) => demo.run(out),
+            Verb::Learn(learn) => learn.run(out),
             Verb::Convert(convert) => convert.run(),
             Verb::Prepare(prepare) => prepare.run(),
             Verb::Inspect(inspect) => inspect.run(out),

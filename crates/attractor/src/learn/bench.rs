@@ -1,0 +1,164 @@
+//! What candidates are judged by, and how they compare.
+//!
+//! ```text
+//! attractor   a = ln max(1, D_stsp/f) + ln max(1, D_H/f) + 4 · share of orbits that diverge + 5 · share of rows outside the box
+//! forecasts   b = −ln(1 + valid prediction time) + ln(PE)/10
+//! score       a + b/4 for the attractor and the anatomy, b + a/4 for forecasts; the lowest wins
+//! ```
+//!
+//! f are the floors of the measures: what reaches them is as near as the data are to themselves, and forecasts decide. The attractor is
+//! judged by the selection part where that has two thousand rows in a row, else by all rows before the test part, of which histograms and
+//! spectra scatter less; forecasts always by the selection part.
+
+use attractor_core::measure::levels::Level;
+use attractor_core::measure::{Options, SETTINGS};
+use attractor_core::progress::Follow;
+use attractor_core::settings::Settings;
+use serde::{Deserialize, Serialize};
+
+use super::Goal;
+use crate::Error;
+use crate::evaluation::{self, Cache, Evaluation, Judge, Levels, Origin};
+use crate::model_file::Reconstruction;
+use crate::seen::Seen;
+
+/// Rows in a row of the selection part that an attractor is judged by.
+const ENOUGH: usize = 2000;
+
+/// Orbits from other rows than the first.
+const STARTS: usize = 3;
+
+/// Weights of what counts less, of the parts of the score.
+const LESS: f64 = 0.25;
+const DIVERGED: f64 = 4.0;
+const OUTSIDE: f64 = 5.0;
+const ERRORS: f64 = 0.1;
+
+/// What an orbit without a spectrum adds: it rests, or repeats itself at once.
+const AT_REST: f64 = 6.0;
+
+/// How a model stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The score, the lower the better; none of a model whose orbit diverges.
+    pub score: Option<f64>,
+    /// D_stsp, the median over starts.
+    pub d_stsp: Option<f64>,
+    /// D_H, the median over starts.
+    pub d_h: Option<f64>,
+    /// PE(n).
+    pub pe: Option<f64>,
+    /// Valid prediction time in steps.
+    pub vpt: Option<f64>,
+}
+
+/// Data that models are judged by.
+pub(super) struct Bench {
+    goal: Goal,
+    attractor: Judge,
+    levels: Option<Vec<Level>>,
+    /// Where the attractor is judged by other rows.
+    forecasts: Option<Judge>,
+}
+
+impl Bench {
+    /// Prepares the selection part, and all rows before the test part.
+    pub(super) fn new(
+        goal: Goal,
+        selection: &Seen,
+        before: &Seen,
+        cache: &Cache,
+        follow: &mut dyn Follow,
+    ) -> Result<Bench, Error> {
+        let is_enough = selection.longest().len() >= ENOUGH;
+        let judge = |seen: &Seen, levels: Levels| {
+            let request = request(seen.longest().len(), levels);
+            Judge::new(seen, &Origin::default(), &request)
+        };
+        let attractor = judge(if is_enough { selection } else { before }, Levels::Shown)?;
+        // A part that is too short for forecasts leaves them to all rows.
+        let forecasts = (!is_enough).then(|| judge(selection, Levels::LeftOut).ok());
+        Ok(Bench {
+            goal,
+            levels: attractor.levels(cache, follow)?,
+            attractor,
+            forecasts: forecasts.flatten(),
+        })
+    }
+
+    /// How a model stands.
+    pub(super) fn judge(&self, model: &Reconstruction) -> Result<Standing, Error> {
+        let attractor = self.attractor.evaluate(model, self.levels.clone())?;
+        let forecasts = self.forecasts.as_ref();
+        let forecasts = forecasts
+            .map(|judge| judge.evaluate(model, None))
+            .transpose()?;
+        let forecasts = forecasts.as_ref().unwrap_or(&attractor);
+        Ok(Standing::new(self.goal, &attractor, forecasts))
+    }
+}
+
+/// How models are judged by so many rows.
+pub(super) fn request(rows: usize, levels: Levels) -> evaluation::Request {
+    let settings = Settings::resolve(SETTINGS, []).expect("defaults are in their domains");
+    let options = Options::new(&settings);
+    evaluation::Request {
+        options: Options {
+            pe_steps: options.pe_steps.min(rows / 4).max(1),
+            ..options
+        },
+        other_starts: STARTS,
+        levels,
+        ..evaluation::Request::default()
+    }
+}
+
+/// A measure, over starts where there are several, and its floor.
+fn measured(evaluation: &Evaluation, id: &str) -> Option<(f64, Option<f64>)> {
+    let score = evaluation.scores.iter().find(|score| score.id == id)?;
+    let value = score.value.as_ref().ok()?.value;
+    let median = score.over_starts.and_then(|over| over.median);
+    let floor = score.level.as_ref().and_then(|level| level.floor);
+    Some((median.unwrap_or(value), floor)).filter(|(value, _)| value.is_finite())
+}
+
+impl Standing {
+    fn new(goal: Goal, attractor: &Evaluation, forecasts: &Evaluation) -> Standing {
+        let value = |evaluation: &Evaluation, id: &str| measured(evaluation, id).map(|(v, _)| v);
+        Standing {
+            score: score(goal, attractor, forecasts),
+            d_stsp: value(attractor, "d_stsp"),
+            d_h: value(attractor, "d_h"),
+            pe: value(forecasts, "pe"),
+            vpt: value(forecasts, "vpt"),
+        }
+    }
+
+    /// The score, with the worst for a model that has none.
+    pub(super) fn rank(&self) -> f64 {
+        self.score.unwrap_or(f64::INFINITY)
+    }
+}
+
+fn score(goal: Goal, attractor: &Evaluation, forecasts: &Evaluation) -> Option<f64> {
+    if attractor.diverged {
+        return None;
+    }
+    let above = |id: &str| {
+        let (value, floor) = measured(attractor, id)?;
+        Some((value / floor.unwrap_or(1e-3).max(1e-12)).max(1.0).ln())
+    };
+    let lost = attractor.starts.map_or(0.0, |starts| {
+        starts.diverged as f64 / starts.count.max(1) as f64
+    });
+    let outside = attractor.outside.unwrap_or(0.0);
+    let a =
+        above("d_stsp")? + above("d_h").unwrap_or(AT_REST) + DIVERGED * lost + OUTSIDE * outside;
+    let of = |id: &str| measured(forecasts, id).map(|(value, _)| value);
+    let errors = of("pe").map_or(0.0, |pe| ERRORS * pe.max(1e-12).ln());
+    let b = errors - of("vpt").unwrap_or(0.0).ln_1p();
+    Some(match goal {
+        Goal::Attractor | Goal::Anatomy => a + LESS * b,
+        Goal::Forecast => b + LESS * a,
+    })
+}

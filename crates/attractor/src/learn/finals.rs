@@ -1,0 +1,202 @@
+//! The winner's settings from several seeds, fitted to all rows before the test part; then the test part, once.
+
+use std::path::{Path, PathBuf};
+
+use attractor_core::progress::Unwatched;
+use attractor_core::series::Series;
+
+use super::bench::{self, Bench};
+use super::fit::{Fitted, fit, side_by_side};
+use super::race::{SEEDS, stopped_in};
+use super::{Candidate, Event, Final, Goal, Learn, LearnError, Ledger, Spectator};
+use crate::Error;
+use crate::anatomy::{self, dissect, sentence};
+use crate::evaluation::{self, Cache, Evaluation, Judge, Levels, Origin};
+use crate::model_file::Reconstruction;
+use crate::run::Folder;
+
+/// What another attractor beside the one that is wanted costs a piecewise-linear model, in units of the score.
+const BESIDE: f64 = 0.5;
+
+/// How long fixed points of a model are looked for, in seconds, before orbits are started beside them.
+const SEARCH: f64 = 3.0;
+
+/// Orbits of the last judgement, beside the first.
+const STARTS: usize = 7;
+
+/// Fits the winner's settings from several seeds, as far as that has not been done, and chooses one.
+pub(super) fn finals(
+    learn: &Learn,
+    ledger: &mut Ledger,
+    spectator: &dyn Spectator,
+) -> Result<(), Error> {
+    if ledger.chosen.is_some() {
+        return Ok(());
+    }
+    let winner = ledger.winner().expect("a race ends with a winner").clone();
+    let before = ledger.seconds;
+    let bench = learn.last_bench()?;
+    let first = learn.request.seed;
+    let seeds: Vec<u64> = (first..first + SEEDS).collect();
+    spectator.sees(Event::Stage {
+        what: "the winner with all rows before the test part, from several seeds",
+        fits: seeds.len(),
+    });
+    let made = side_by_side(learn.request.workers, &seeds, |&seed| {
+        let found = ended(learn, &winner, seed, &bench, spectator)?;
+        if let Some(found) = &found {
+            spectator.sees(Event::Repeated(found));
+        }
+        Ok(found)
+    });
+    let made: Result<Vec<Option<Final>>, Error> = made.into_iter().collect();
+    let made: Option<Vec<Final>> = made?.into_iter().collect();
+    let mut made = made.ok_or_else(|| stopped_in(learn))?;
+    // The winner as it was selected, in case that none of these stays.
+    made.extend(raced(learn, &winner, &bench)?);
+    let chosen = made.iter().min_by(|a, b| a.rank().total_cmp(&b.rank()));
+    let chosen = chosen.filter(|one| one.standing.is_some());
+    let chosen = chosen.ok_or_else(|| LearnError::Nothing {
+        why: "none of the repeated fits stays".to_string(),
+    })?;
+    ledger.chosen = Some(chosen.folder.clone());
+    ledger.finals = made;
+    ledger.seconds = before.max(learn.begun.elapsed().as_secs_f64());
+    ledger.write(&learn.request.out)
+}
+
+impl Final {
+    fn rank(&self) -> f64 {
+        let standing = self.standing.as_ref().map_or(f64::INFINITY, |s| s.rank());
+        standing + if self.beside.is_some() { BESIDE } else { 0.0 }
+    }
+}
+
+/// The winner from one seed, fitted and judged; none if it was stopped.
+fn ended(
+    learn: &Learn,
+    winner: &Candidate,
+    seed: u64,
+    bench: &Bench,
+    spectator: &dyn Spectator,
+) -> Result<Option<Final>, Error> {
+    let folder = format!("final-{seed}");
+    let held_out = learn.shares.settings(learn.shares.finals);
+    let experiment = winner.experiment(&held_out, seed)?;
+    let place = learn.request.out.join(&folder);
+    let fitted = fit(&place, &experiment, &learn.recording, u64::MAX, spectator)?;
+    let (standing, beside) = match fitted {
+        Fitted::Stopped => return Ok(None),
+        Fitted::Diverged => (None, None),
+        Fitted::Model(model, _) => {
+            let standing = bench.judge(&model)?;
+            let is_there = standing.score.is_some();
+            (is_there.then_some(standing), beside(learn, &model)?)
+        }
+    };
+    Ok(Some(Final {
+        seed,
+        folder,
+        standing,
+        beside,
+        tested: None,
+    }))
+}
+
+/// The run of the race, judged as the others are; none if it has not ended, which only a whole training has.
+fn raced(learn: &Learn, winner: &Candidate, bench: &Bench) -> Result<Option<Final>, Error> {
+    let place = learn.request.out.join(&winner.name);
+    let Ok(model) = Folder::new(&place).model() else {
+        return Ok(None);
+    };
+    let standing = bench.judge(&model)?;
+    Ok(Some(Final {
+        seed: learn.request.seed,
+        folder: winner.name.clone(),
+        standing: standing.score.is_some().then_some(standing),
+        beside: beside(learn, &model)?,
+        tested: None,
+    }))
+}
+
+/// What a model has beside its attractor, where the goal asks.
+fn beside(learn: &Learn, model: &Reconstruction) -> Result<Option<String>, Error> {
+    if learn.request.goal != Goal::Anatomy {
+        return Ok(None);
+    }
+    let request = anatomy::Request {
+        cycles: 1,
+        seconds: SEARCH,
+        steps: anatomy::default_steps(model) / 5,
+        threads: 1,
+        seed: 0,
+    };
+    let held_out = learn.shares.settings(learn.shares.finals);
+    let before = learn.before()?;
+    let rows = learn.card(&held_out)?.see_prepared(&before)?;
+    let sources = anatomy::Sources {
+        data: None,
+        rows: Some(&rows),
+    };
+    let found = dissect(model, sources, &request, &mut Unwatched)?;
+    Ok(found.basins.as_ref().and_then(sentence))
+}
+
+/// The chosen run judged by the test part, which enters nothing else; and what the others have there.
+pub(super) fn tested(
+    learn: &Learn,
+    ledger: &mut Ledger,
+) -> Result<(PathBuf, Result<Evaluation, String>), Error> {
+    let chosen = ledger.chosen.clone().expect("the finals choose");
+    let run = learn.request.out.join(&chosen);
+    let evaluation = learn.verdict(&run);
+    if evaluation.is_ok() {
+        for one in &mut ledger.finals {
+            let found = learn.verdict(&learn.request.out.join(&one.folder)).ok();
+            one.tested = found.as_ref().and_then(d_stsp);
+        }
+    }
+    Ok((run, evaluation.map_err(|error| error.to_string())))
+}
+
+fn d_stsp(evaluation: &Evaluation) -> Option<f64> {
+    let score = evaluation
+        .scores
+        .iter()
+        .find(|score| score.id == "d_stsp")?;
+    Some(score.value.as_ref().ok()?.value)
+}
+
+impl Learn {
+    /// All rows before the test part.
+    fn before(&self) -> Result<Series, Error> {
+        let held_out = self.shares.settings(self.shares.finals);
+        Ok(self.plain_parts(&held_out)?.training)
+    }
+
+    /// A bench of all rows before the test part.
+    fn last_bench(&self) -> Result<Bench, Error> {
+        let held_out = self.shares.settings(self.shares.finals);
+        let seen = self.card(&held_out)?.see_prepared(&self.before()?)?;
+        let cache = Cache::of_user(Some(&self.request.out));
+        Bench::new(self.request.goal, &seen, &seen, &cache, &mut Unwatched)
+    }
+
+    /// A run judged by the test part, beside its floors and chance levels.
+    fn verdict(&self, run: &Path) -> Result<Evaluation, Error> {
+        let model = Folder::new(run).model()?;
+        let held_out = self.shares.settings(self.shares.finals);
+        let parts = self.plain_parts(&held_out)?;
+        let test = parts.held_out.expect("a test part is held out");
+        let data = model.see_prepared(&test)?;
+        let request = evaluation::Request {
+            other_starts: STARTS,
+            levels: Levels::Shown,
+            ..bench::request(data.longest().len(), Levels::Shown)
+        };
+        let judge = Judge::new(&data, &Origin::of(&model, run), &request)?;
+        let cache = Cache::of_user(Some(&self.request.out));
+        let levels = judge.levels(&cache, &mut Unwatched)?;
+        Ok(judge.evaluate(&model, levels)?)
+    }
+}
