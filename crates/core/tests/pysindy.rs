@@ -18,11 +18,14 @@ use attractor_core::settings::{Setting, Settings};
 use attractor_core::simd::Isa;
 use attractor_core::system::simulate::{Request, Simulation};
 
-/// Reads rows from standard input and prints the coefficients at every threshold, one line each.
+/// Reads rows from standard input and prints the coefficients at every threshold, one line each. The last fit of pysindy's terms to its
+/// slopes is made by SciPy here: scikit-learn, which pysindy calls for it, leaves out directions with singular values below 1e-6
+/// of the largest from version 1.9 on.
 const SCRIPT: &str = "
 import sys, warnings
 import numpy as np
 import pysindy as ps
+from scipy.linalg import lstsq
 warnings.simplefilter('ignore')
 degree, dt, *thresholds = map(float, sys.argv[1:])
 x = np.loadtxt(sys.stdin)
@@ -33,7 +36,13 @@ for threshold in thresholds:
         differentiation_method=ps.SmoothedFiniteDifference(),
     )
     model.fit(x, t=dt)
-    print(*(repr(float(c)) for c in model.coefficients().ravel()))
+    slopes = model.differentiation_method(x, dt)
+    terms = model.feature_library.transform(model.differentiation_method.smoothed_x_)
+    c = np.zeros(model.coefficients().shape)
+    for own, kept, slope in zip(c, model.coefficients() != 0, np.asarray(slopes).T):
+        if kept.any():
+            own[kept] = lstsq(np.asarray(terms)[:, kept], slope)[0]
+    print(*(repr(float(c)) for c in c.ravel()))
 ";
 
 /// The coefficients that pysindy finds, or nothing where it is not installed.
@@ -82,6 +91,7 @@ fn ours(data: &Series, degree: &str, threshold: &str) -> Vec<f64> {
 }
 
 /// Sums of 5000 products lose 1e-13, times the squared condition number of the terms, 1e4 at degree 3: 1e-9 of coefficients of order one.
+/// Where that is more, as at degree 5, coefficients are refined until they are off by less than 1e-10 of the largest.
 #[test]
 fn coefficients_are_those_of_pysindy() {
     let request = Request {
@@ -91,7 +101,7 @@ fn coefficients_are_those_of_pysindy() {
     };
     let data = Simulation::check(&request).unwrap().run().unwrap().series;
     let thresholds = ["0", "0.1", "0.3", "0.9"];
-    for degree in ["2", "3"] {
+    for degree in ["2", "3", "5"] {
         let Some(theirs) = theirs(&data, degree, &thresholds) else {
             println!("skipped: pysindy is not installed (ATTRACTOR_PYTHON names the interpreter)");
             return;
@@ -100,6 +110,7 @@ fn coefficients_are_those_of_pysindy() {
         for (threshold, theirs) in thresholds.iter().zip(theirs) {
             let ours = ours(&data, degree, threshold);
             assert_eq!(ours.len(), theirs.len());
+            let largest = theirs.iter().fold(1.0, |most: f64, c| most.max(c.abs()));
             for (j, (a, b)) in ours.iter().zip(&theirs).enumerate() {
                 assert_eq!(
                     *a == 0.0,
@@ -107,7 +118,7 @@ fn coefficients_are_those_of_pysindy() {
                     "degree {degree}, {threshold}, term {j}: {a} {b}"
                 );
                 assert!(
-                    (a - b).abs() < 1e-8,
+                    (a - b).abs() < 1e-8 * largest,
                     "degree {degree}, {threshold}, term {j}: {a} {b}"
                 );
             }

@@ -6,29 +6,76 @@
 use super::pseudo_inverse;
 use crate::simd::{Isa, Simd, Task, dispatch_widest};
 
-/// Replaces `right` (n × k, row-major) by X of A X = right, for symmetric A ≥ 0 (n × n), which is spoilt.
+/// Replaces `right` (n × k, row-major) by X of A X = right, for symmetric A ≥ 0 (n × n).
 ///
 /// # Panics
 /// If A is singular and has an entry that is not finite.
-pub fn solve_positive(a: &mut [f64], right: &mut [f64], n: usize, isa: Isa) {
-    let scale: Vec<f64> = (0..n).map(|i| inverse_root(a[i * n + i])).collect();
-    for (i, row) in a.chunks_exact_mut(n).enumerate() {
-        let scaled = row.iter_mut().zip(&scale);
-        scaled.for_each(|(a, s)| *a *= scale[i] * s);
+pub fn solve_positive(a: Vec<f64>, right: &mut [f64], n: usize, isa: Isa) {
+    Factor::new(a, n, isa).solve(right);
+}
+
+/// A symmetric matrix A ≥ 0, taken apart to solve equations with it.
+#[derive(Debug, Clone)]
+pub struct Factor {
+    n: usize,
+    /// What rows and columns were multiplied by.
+    scale: Vec<f64>,
+    /// L, or A⁺ where a pivot was lost.
+    parts: Vec<f64>,
+    /// The smallest pivot, if none was lost.
+    smallest: Option<f64>,
+}
+
+impl Factor {
+    /// Takes A (n × n) apart.
+    ///
+    /// # Panics
+    /// If A is singular and has an entry that is not finite.
+    pub fn new(mut a: Vec<f64>, n: usize, isa: Isa) -> Factor {
+        let scale: Vec<f64> = (0..n).map(|i| inverse_root(a[i * n + i])).collect();
+        for (row, s) in a.chunks_exact_mut(n.max(1)).zip(&scale) {
+            let scaled = row.iter_mut().zip(&scale);
+            scaled.for_each(|(a, t)| *a *= s * t);
+        }
+        let smallest = dispatch_widest(isa, Factorise { a: &mut a, n });
+        if smallest.is_none() {
+            a = mirrored_pseudo_inverse(a, n);
+        }
+        Factor {
+            n,
+            scale,
+            parts: a,
+            smallest,
+        }
     }
-    let k = right.len() / n.max(1);
-    let scale_rows = |right: &mut [f64]| {
-        for (row, s) in right.chunks_exact_mut(k).zip(&scale) {
+
+    /// About how large an error, relative to the largest entry of a solution in scaled columns, rounding may have made: n ε over the
+    /// smallest pivot, which is near the smallest eigenvalue.
+    pub fn rounding(&self) -> f64 {
+        let lost = self.n as f64 * f64::EPSILON;
+        self.smallest.map_or(1.0, |pivot| lost / pivot)
+    }
+
+    /// Replaces `right` (n × k, row-major) by X of A X = right.
+    pub fn solve(&self, right: &mut [f64]) {
+        self.scale_rows(right);
+        if self.smallest.is_some() {
+            substitute(&self.parts, right, self.n);
+        } else {
+            let mut x = vec![0.0; right.len()];
+            let sizes = (self.n, self.n, right.len() / self.n);
+            super::multiply(&self.parts, right, sizes, &mut x);
+            right.copy_from_slice(&x);
+        }
+        self.scale_rows(right);
+    }
+
+    fn scale_rows(&self, right: &mut [f64]) {
+        let k = right.len() / self.n.max(1);
+        for (row, s) in right.chunks_exact_mut(k).zip(&self.scale) {
             row.iter_mut().for_each(|v| *v *= s);
         }
-    };
-    scale_rows(right);
-    if !dispatch_widest(isa, Factorise { a, n }) {
-        by_pseudo_inverse(a, right, n);
-    } else {
-        substitute(a, right, n);
     }
-    scale_rows(right);
 }
 
 fn inverse_root(diagonal: f64) -> f64 {
@@ -39,20 +86,21 @@ fn inverse_root(diagonal: f64) -> f64 {
     }
 }
 
-/// Replaces the lower triangle of A by L; false, with the upper triangle and the diagonal as they were, if a pivot is lost in the
-/// rounding of a diagonal of ones.
+/// Replaces the lower triangle of A by L and gives the smallest pivot; none, with the upper triangle and the diagonal as they were, if a
+/// pivot is lost in the rounding of a diagonal of ones.
 struct Factorise<'a> {
     a: &'a mut [f64],
     n: usize,
 }
 
 impl Task for Factorise<'_> {
-    type Output = bool;
+    type Output = Option<f64>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> bool {
+    fn run<S: Simd>(self, _simd: S) -> Option<f64> {
         let (a, n) = (self.a, self.n);
         let lost = n as f64 * f64::EPSILON;
+        let mut smallest = f64::INFINITY;
         let mut roots = Vec::with_capacity(n);
         for i in 0..n {
             let (above, rest) = a.split_at_mut(i * n);
@@ -63,12 +111,13 @@ impl Task for Factorise<'_> {
             }
             let pivot = row[i] - dot(&row[..i], &row[..i]);
             if pivot <= lost || pivot.is_nan() {
-                return false;
+                return None;
             }
+            smallest = smallest.min(pivot);
             roots.push(pivot.sqrt());
         }
         (0..n).for_each(|i| a[i * n + i] = roots[i]);
-        true
+        Some(smallest)
     }
 }
 
@@ -112,14 +161,12 @@ fn substitute(l: &[f64], right: &mut [f64], n: usize) {
     }
 }
 
-fn by_pseudo_inverse(a: &mut [f64], right: &mut [f64], n: usize) {
+/// A⁺, of which the upper triangle and the diagonal are there.
+fn mirrored_pseudo_inverse(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     for i in 0..n {
         (0..i).for_each(|j| a[i * n + j] = a[j * n + i]);
     }
-    let inverse = pseudo_inverse(a, n, n);
-    let mut x = vec![0.0; right.len()];
-    super::multiply(&inverse, right, (n, n, right.len() / n), &mut x);
-    right.copy_from_slice(&x);
+    pseudo_inverse(&a, n, n)
 }
 
 #[cfg(test)]
@@ -143,7 +190,7 @@ mod tests {
             let expected: Vec<f64> = (0..2 * n).map(|e| (0.3 * e as f64).cos()).collect();
             let mut right = vec![0.0; 2 * n];
             crate::linalg::multiply(&g, &expected, (n, n, 2), &mut right);
-            solve_positive(&mut g.clone(), &mut right, n, Isa::detect());
+            solve_positive(g, &mut right, n, Isa::detect());
             // Scaled, the condition number is below 1e4; sizes range over 1e6, so that small columns lose as much in `right`.
             for (found, expected) in right.iter().zip(&expected) {
                 assert!((found - expected).abs() < 1e-5, "{n}: {found} {expected}");
@@ -156,7 +203,7 @@ mod tests {
         let (_, g) = gram(60, 21);
         let solve = |isa| {
             let mut right: Vec<f64> = (0..21).map(f64::from).collect();
-            solve_positive(&mut g.clone(), &mut right, 21, isa);
+            solve_positive(g.clone(), &mut right, 21, isa);
             right
         };
         for isa in Isa::available() {
@@ -167,9 +214,9 @@ mod tests {
     #[test]
     fn a_column_that_is_there_twice_shares_its_weight() {
         // Columns v, v and 0 with vᵀv = 4 and vᵀy = 8.
-        let mut a = [4.0, 4.0, 0.0, 4.0, 4.0, 0.0, 0.0, 0.0, 0.0];
+        let a = vec![4.0, 4.0, 0.0, 4.0, 4.0, 0.0, 0.0, 0.0, 0.0];
         let mut right = [8.0, 8.0, 0.0];
-        solve_positive(&mut a, &mut right, 3, Isa::detect());
+        solve_positive(a, &mut right, 3, Isa::detect());
         for (found, expected) in right.iter().zip([1.0, 1.0, 0.0]) {
             assert!((found - expected).abs() < 1e-14, "{right:?}");
         }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Slopes come from smoothed rows (`derivative`), terms φ from a library (`library`), sums over the rows in blocks (`sums`), few terms
-//! from thresholds (`sparse`). The state is the row, together with the inputs of its time in a flow: between two rows they change
+//! from thresholds (`sparse`), the last digits from the rows again (`refine`). The state is the row, together with the inputs of its time in a flow: between two rows they change
 //! linearly. A flow is integrated over Δt with rtol 10⁻⁶ and atol 10⁻⁴ spreads of the data (`flow`).
 
 mod derivative;
@@ -15,6 +15,7 @@ mod fit;
 mod flow;
 mod library;
 mod program;
+mod refine;
 mod scan;
 mod settings;
 mod sparse;
@@ -51,7 +52,7 @@ pub static SINDY: Method = Method {
         references: &["brunton2016", "champion2020", "fasel2022", "breiman1984"],
     },
     dependences: settings::DEPENDENCES,
-    numerics: 1,
+    numerics: 2,
     fit: Fit::Solve(fit::solve),
     settle: nothing_to_settle,
     load,

@@ -4,6 +4,7 @@ use super::derivative::{Slopes, Smoother};
 use super::ensemble::{self, Member};
 use super::library::{Library, Terms};
 use super::program::Program;
+use super::refine::Refinement;
 use super::scan;
 use super::sparse::Regression;
 use super::sums::{Adder, Sums};
@@ -60,7 +61,9 @@ pub(super) fn solve(
         None => scan::choose(regression.largest(), &problem.stretches()?, fit, follow)?,
     };
     let Some(ensemble) = ensemble else {
-        return Ok(Box::new(system));
+        let first = system.coefficients().to_vec();
+        let c = problem.refined(Refinement::new(&sums, first, fitting.isa), follow)?;
+        return Ok(Box::new(problem.system(c, system.threshold())));
     };
     let member = Member {
         how,
@@ -136,17 +139,50 @@ impl<'a> Problem<'a> {
         }
         let n = self.data.dim_obs();
         let mut adder = Adder::new(columns, n, fitting.threads, fitting.isa);
-        let mut terms = Candidates::new(&self.library, n);
-        let mut done = 0;
         let mut sums = Vec::with_capacity(blocks);
+        let mut done = 0;
+        self.each_row("adding up rows", follow, |row| {
+            adder.add(row);
+            done += 1;
+            if done * blocks >= (sums.len() + 1) * rows {
+                sums.push(adder.take());
+            }
+        })?;
+        Ok(sums)
+    }
+
+    /// Coefficients whose last digits come from the rows themselves, where sums over them have lost these.
+    fn refined(
+        &self,
+        mut refinement: Refinement,
+        follow: &mut dyn Follow,
+    ) -> Result<Vec<f64>, FitError> {
+        while refinement.is_open() {
+            self.each_row("refining coefficients", follow, |row| refinement.add(row))?;
+            refinement.correct();
+        }
+        Ok(refinement.into_coefficients())
+    }
+
+    /// Shows every usable row (φ, y).
+    fn each_row(
+        &self,
+        what: &'static str,
+        follow: &mut dyn Follow,
+        mut take: impl FnMut(&[f64]),
+    ) -> Result<(), FitError> {
+        let stretches = self.stretches()?;
+        let rows: usize = stretches.iter().map(|stretch| self.usable(*stretch)).sum();
+        let mut terms = Candidates::new(&self.library, self.data.dim_obs());
+        let mut done = 0;
         for stretch in stretches {
             let mut slopes = Slopes::new(&self.smoother, stretch, self.dt());
             for t in 0..self.usable(stretch) {
                 if done % REPORT == 0 {
-                    tell(follow, "adding up rows", done as u64, rows as u64)?;
+                    tell(follow, what, done as u64, rows as u64)?;
                 }
                 done += 1;
-                let row = match self.law {
+                take(match self.law {
                     Law::Flow { .. } => {
                         let (x, slope) = slopes.at(t);
                         terms.row(x, stretch.inputs_of(t..t + 1), slope)
@@ -155,14 +191,10 @@ impl<'a> Problem<'a> {
                         let inputs = stretch.inputs_of(t + 1..t + 2);
                         terms.row(stretch.row(t), inputs, stretch.row(t + 1))
                     }
-                };
-                adder.add(row);
-                if done * blocks >= (sums.len() + 1) * rows {
-                    sums.push(adder.take());
-                }
+                });
             }
         }
-        Ok(sums)
+        Ok(())
     }
 
     /// Rows of a stretch that have a target.

@@ -146,10 +146,10 @@ impl<'a> Regression<'a> {
             if m == 0 {
                 continue;
             }
-            let mut a = self.gram(support, 1.0 / nu);
+            let a = self.gram(support, 1.0 / nu);
             let mut inverse = vec![0.0; m * m];
             inverse.iter_mut().step_by(m + 1).for_each(|v| *v = 1.0);
-            solve_positive(&mut a, &mut inverse, m, self.isa);
+            solve_positive(a, &mut inverse, m, self.isa);
             let c = self.cross(support, &targets);
             let place = |e: usize| targets[e % k] * self.sums.features + support[e / k];
             let mut own: Vec<f64> = (0..m * k).map(|e| w[place(e)]).collect();
@@ -179,7 +179,7 @@ impl<'a> Regression<'a> {
                 continue;
             }
             let mut right = self.cross(support, &targets);
-            solve_positive(&mut self.gram(support, alpha), &mut right, m, self.isa);
+            solve_positive(self.gram(support, alpha), &mut right, m, self.isa);
             for (e, value) in right.iter().enumerate() {
                 c[targets[e % k] * f + support[e / k]] = *value;
             }
@@ -189,12 +189,9 @@ impl<'a> Regression<'a> {
 
     /// G_SS + α I.
     fn gram(&self, support: &[usize], alpha: f64) -> Vec<f64> {
-        let (f, m) = (self.sums.features, support.len());
-        let mut a = Vec::with_capacity(m * m);
-        for &i in support {
-            a.extend(support.iter().map(|&j| self.sums.gram[i * f + j]));
-        }
-        a.iter_mut().step_by(m + 1).for_each(|v| *v += alpha);
+        let mut a = self.sums.gram_of(support);
+        let diagonal = a.iter_mut().step_by(support.len() + 1);
+        diagonal.for_each(|v| *v += alpha);
         a
     }
 
@@ -207,7 +204,7 @@ impl<'a> Regression<'a> {
 }
 
 /// Equations by their terms.
-fn sharing(supports: &Supports) -> BTreeMap<&[usize], Vec<usize>> {
+pub(super) fn sharing(supports: &Supports) -> BTreeMap<&[usize], Vec<usize>> {
     let mut sharing: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
     for (target, support) in supports.iter().enumerate() {
         sharing.entry(support).or_default().push(target);

@@ -72,6 +72,12 @@ impl Adder {
 }
 
 impl Sums {
+    /// G_SS of some terms S.
+    pub(super) fn gram_of(&self, terms: &[usize]) -> Vec<f64> {
+        let row = |&i: &usize| terms.iter().map(move |&j| self.gram[i * self.features + j]);
+        terms.iter().flat_map(row).collect()
+    }
+
     /// Adds the sums of other rows.
     pub(super) fn add(&mut self, other: &Sums) {
         let own = self.gram.iter_mut().chain(&mut self.cross);
