@@ -124,6 +124,8 @@ pub struct ReadOptions {
     pub missing: Vec<f64>,
     /// The step to which rows at any times are interpolated.
     pub resample: Option<f64>,
+    /// The step of the grid that rows at any times are placed on, each at the nearest point, with missing values between.
+    pub grid: Option<f64>,
     /// How many rows there are to be in a unit of time: resamples, after what lies outside `from` and `to` is left out.
     pub rate: Option<f64>,
 }
@@ -242,7 +244,9 @@ fn to_read(path: &Path) -> Result<&'static Format, Fault> {
 }
 
 fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
-    let steps = [options.dt, options.resample].into_iter().flatten();
+    let steps = [options.dt, options.resample, options.grid]
+        .into_iter()
+        .flatten();
     for dt in steps {
         if !(dt > 0.0 && dt.is_finite()) {
             return Err(SeriesError::Step { dt }.into());

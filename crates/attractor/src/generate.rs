@@ -167,7 +167,10 @@ pub fn departure(
     let (n, needed) = (card.channels.len(), dynamics.memory().rows());
     let scaled_start: Vec<f64>;
     let (past, from) = match data {
-        Some(data) => (first_rows(card, data, needed)?, GeneratedFrom::Data),
+        Some(data) => (
+            first_rows(reconstruction, data, needed)?,
+            GeneratedFrom::Data,
+        ),
         None if card.start.is_empty() => {
             scaled_start = vec![0.0; n];
             (
@@ -201,17 +204,29 @@ pub fn departure(
     })
 }
 
-/// At most so many rows at the start of the first trajectory, before a gap or a missing value.
-fn first_rows<'a>(card: &Card, data: &'a Seen, most: usize) -> Result<Stretch<'a>, GenerateError> {
+/// At most so many rows at the start of the first trajectory, before a gap or what the model cannot do without.
+fn first_rows<'a>(
+    reconstruction: &Reconstruction,
+    data: &'a Seen,
+    most: usize,
+) -> Result<Stretch<'a>, GenerateError> {
     let series = data.series();
-    let (_, rows) = series
-        .whole_stretches()
-        .next()
-        .filter(|(trajectory, rows)| (*trajectory, rows.start) == (0, 0))
-        .ok_or_else(|| missing(card, series, 0))?;
-    let rows = 0..rows.end.min(most);
     let (n, k) = (series.dim_obs(), series.dim_input());
     let t = &series.trajectories()[0];
+    let takes_missing = reconstruction.dynamics.takes_missing();
+    let lacks = |row: usize| {
+        let is_missing = |v: &f64| v.is_nan();
+        (!takes_missing && t.x[row * n..][..n].iter().any(is_missing))
+            || t.s[row * k..][..k].iter().any(is_missing)
+    };
+    let segment = series.segments(0)[0].len();
+    let rows = 0..(0..segment)
+        .find(|&row| lacks(row))
+        .unwrap_or(segment)
+        .min(most);
+    if rows.is_empty() {
+        return Err(missing(&reconstruction.card, series, 0));
+    }
     Ok(Stretch::new(
         Rows::new(&t.x[..rows.end * n], n),
         &t.s[..rows.end * k],

@@ -69,6 +69,14 @@ pub(crate) struct Reading {
     /// Interpolate rows at any times to equal steps of this length
     #[arg(long, value_name = "STEP", allow_negative_numbers = true)]
     resample: Option<f64>,
+    /// Place rows at any times on a grid of this step, with missing values between; for `ode-rnn` and `latent-ode`
+    #[arg(
+        long,
+        value_name = "STEP",
+        allow_negative_numbers = true,
+        conflicts_with = "resample"
+    )]
+    grid: Option<f64>,
     /// Resample to this many rows per unit of time
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
@@ -159,6 +167,7 @@ impl Reading {
                 given => given.to_vec(),
             },
             resample: self.resample.or(under.resample),
+            grid: self.grid.or(under.grid),
             rate: self.rate.or(under.rate),
         }
     }

@@ -77,6 +77,54 @@ fn both_go_through_every_verb() {
     }
 }
 
+/// Some 400 rows of the same turn at their own times, from a generator of whole numbers.
+fn write_irregular(folder: &Path) {
+    let (mut text, mut time, mut word) = (String::from("time,x,y\n"), 0.0_f64, 1u32);
+    for _ in 0..400 {
+        text.push_str(&format!(
+            "{time},{},{}\n",
+            (2.0 * time).cos(),
+            (2.0 * time).sin()
+        ));
+        word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        time += 0.06 + 0.14 * f64::from(word >> 16) / 65536.0;
+    }
+    fs::write(folder.join("i.csv"), text).unwrap();
+}
+
+#[test]
+fn rows_at_their_own_times_are_trained_on_and_continued() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_irregular(path);
+    let (_, refused) = said(path, "train i.csv --model ode-rnn --out w", 2);
+    assert!(
+        refused.contains("not uniform") && refused.contains("`--grid "),
+        "{refused}"
+    );
+    let (_, coarse) = said(path, "train i.csv --grid 1 --model ode-rnn --out w", 2);
+    let hint = coarse.split('`').find(|part| part.starts_with("--grid "));
+    let grid = hint.unwrap_or_else(|| panic!("{coarse}"));
+    for (model, more) in [
+        ("ode-rnn", "--decoder-hidden 9 --euler-steps 2"),
+        (
+            "latent-ode",
+            "--encoder-latent 4 --transform-hidden 6 --sigma 0.1 --kl-wait 1",
+        ),
+    ] {
+        let train =
+            format!("train i.csv {grid} --out {model} --model {model} {SHORT} --epochs 3 {more}");
+        said(path, &train, 0);
+        // The flag is kept with the run, and data to start from are read in the same way.
+        let experiment = fs::read_to_string(path.join(model).join("experiment.toml")).unwrap();
+        assert!(experiment.contains("grid = 0.05"), "{experiment}");
+        let generate = format!("generate {model} --data i.csv {grid} --steps 30 --out {model}.csv");
+        said(path, &generate, 0);
+        let rows = fs::read_to_string(path.join(format!("{model}.csv"))).unwrap();
+        assert_eq!(rows.lines().count(), 31);
+    }
+}
+
 #[test]
 fn both_are_swept_and_tabled() {
     let folder = TempDir::new().unwrap();

@@ -112,6 +112,11 @@ pub trait Dynamics: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it takes in rows of which values are missing, NaN.
+    fn takes_missing(&self) -> bool {
+        false
+    }
+
     /// The state after the last row of the past.
     fn infer(&self, past: Stretch<'_>, z: &mut [f64]) {
         let first = match self.memory() {

@@ -30,7 +30,7 @@ pub struct DataSource {
 }
 
 /// Every key of the table.
-pub(super) const KEYS: [&str; 17] = [
+pub(super) const KEYS: [&str; 18] = [
     "path",
     "dt",
     "time",
@@ -47,6 +47,7 @@ pub(super) const KEYS: [&str; 17] = [
     "rate",
     "missing-value",
     "resample",
+    "grid",
     "prepare",
 ];
 
@@ -138,6 +139,7 @@ impl DataSource {
                 options.missing.iter().map(f64::to_string).collect(),
             ),
             ("resample", one(options.resample.map(|dt| dt.to_string()))),
+            ("grid", one(options.grid.map(|dt| dt.to_string()))),
             (
                 "prepare",
                 self.prepare.steps.iter().map(Step::to_string).collect(),
@@ -163,6 +165,10 @@ impl DataSource {
             ("resample", [dt]) => {
                 let dt = dt.parse().map_err(|_| "`resample` must be a number")?;
                 options.resample = Some(dt);
+            }
+            ("grid", [dt]) => {
+                let dt = dt.parse().map_err(|_| "`grid` must be a number")?;
+                options.grid = Some(dt);
             }
             ("missing-value", list) => {
                 let numbers = list.iter().map(|text| text.parse());

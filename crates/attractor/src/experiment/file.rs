@@ -105,7 +105,7 @@ pub(super) fn data_table(data: &DataSource) -> String {
     let line = |(key, texts): (&str, Vec<String>)| {
         let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
         match words.as_slice() {
-            [_] if matches!(key, "dt" | "rate" | "missing-value" | "resample") => {
+            [_] if matches!(key, "dt" | "rate" | "missing-value" | "resample" | "grid") => {
                 format!("{key} = {}\n", texts[0])
             }
             [word] => format!("{key} = {word}\n"),
@@ -261,7 +261,7 @@ mod tests {
             );
             assert_eq!(
                 error.hint().unwrap(),
-                "keys of [data] are path, dt, time, channels, input, trajectory, only-trajectories, delimiter, decimal, header, array, from, to, rate, missing-value, resample, prepare"
+                "keys of [data] are path, dt, time, channels, input, trajectory, only-trajectories, delimiter, decimal, header, array, from, to, rate, missing-value, resample, grid, prepare"
             );
         }
     }

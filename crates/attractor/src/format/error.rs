@@ -222,13 +222,27 @@ pub enum Fault {
         /// The unit of both.
         unit: String,
     },
-    /// Rows would be interpolated to far more.
+    /// There would be far more rows.
     #[error("a step of {dt} is far shorter than that of the rows, which is {usual}")]
     TooFine {
         /// What was asked for.
         dt: f64,
+        /// The flag that asked for it.
+        flag: &'static str,
         /// The mean step of the rows.
         usual: f64,
+    },
+    /// Two rows fall on the same point of a grid.
+    #[error("rows at {before} and {time} fall on the same point of a grid of step {dt}")]
+    TooCoarse {
+        /// The step of the grid.
+        dt: f64,
+        /// The time of one row.
+        before: f64,
+        /// That of the next.
+        time: f64,
+        /// The shortest time between two rows.
+        shortest: f64,
     },
     /// The file is not a NumPy file.
     #[error("a NumPy file starts with \\x93NUMPY, this one with `{found}`")]
@@ -568,11 +582,23 @@ impl fmt::Display for At {
 
 impl Fault {
     /// A step that is far too short for rows at these times.
-    pub(super) fn fine(dt: f64, times: &[f64]) -> Fault {
+    pub(super) fn fine(flag: &'static str, dt: f64, times: &[f64]) -> Fault {
         let span = times.last().zip(times.first()).map_or(0.0, |(b, a)| b - a);
         Fault::TooFine {
             dt,
+            flag,
             usual: span / (times.len().max(2) - 1) as f64,
+        }
+    }
+
+    /// A grid on which this row, from 0, falls on the same point as the one before it.
+    pub(super) fn coarse(dt: f64, times: &[f64], row: usize) -> Fault {
+        let steps = times.windows(2).map(|pair| pair[1] - pair[0]);
+        Fault::TooCoarse {
+            dt,
+            before: times[row - 1],
+            time: times[row],
+            shortest: steps.fold(f64::INFINITY, f64::min),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use attractor_core::prepare::{regular, resample, without};
+use attractor_core::prepare::{OffGrid, on_grid, regular, resample, without};
 use attractor_core::series::{Series, Step, Trajectory};
 
 use super::date::{self, Order};
@@ -66,9 +66,10 @@ pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fa
     } else {
         without(&series, &options.missing)?
     };
-    let series = match options.resample {
-        Some(dt) if series.step().dt != dt => interpolated(&series, dt)?,
-        _ => series,
+    let series = match EqualSteps::of(options) {
+        Some(EqualSteps::Lines(dt)) if series.step().dt == dt => series,
+        Some(step) => with_equal_steps(&series, step)?,
+        None => series,
     };
     let cut = match (options.from, options.to) {
         (None, None) => series,
@@ -104,16 +105,57 @@ fn only(series: &Series, patterns: &[Pattern]) -> Result<Series, Fault> {
     Ok(series.with(kept.map(|(_, t)| t.clone()).collect())?)
 }
 
-/// Equal steps of another length, by straight lines.
-fn interpolated(series: &Series, dt: f64) -> Result<Series, Fault> {
+/// How rows at any times come to equal steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum EqualSteps {
+    /// By straight lines, to rows so far apart.
+    Lines(f64),
+    /// At the nearest points of a grid of this step.
+    Grid(f64),
+}
+
+impl EqualSteps {
+    /// What the options ask for.
+    pub(super) fn of(options: &ReadOptions) -> Option<EqualSteps> {
+        let lines = options.resample.map(EqualSteps::Lines);
+        lines.or(options.grid.map(EqualSteps::Grid))
+    }
+
+    /// Δt.
+    pub(super) fn dt(self) -> f64 {
+        match self {
+            EqualSteps::Lines(dt) | EqualSteps::Grid(dt) => dt,
+        }
+    }
+
+    /// Rows at their times with equal steps.
+    pub(super) fn make(
+        self,
+        times: &[f64],
+        rows: &Trajectory,
+        columns: [usize; 2],
+    ) -> Result<Trajectory, Fault> {
+        match self {
+            EqualSteps::Lines(dt) => regular(times, rows, columns, dt)
+                .ok_or_else(|| Fault::fine("--resample", dt, times)),
+            EqualSteps::Grid(dt) => on_grid(times, rows, columns, dt).map_err(|off| match off {
+                OffGrid::Fine => Fault::fine("--grid", dt, times),
+                OffGrid::Coarse(row) => Fault::coarse(dt, times, row),
+            }),
+        }
+    }
+}
+
+/// Equal steps of another length.
+fn with_equal_steps(series: &Series, step: EqualSteps) -> Result<Series, Fault> {
     let columns = [series.dim_obs(), series.dim_input()];
     let made = series.trajectories().iter().enumerate().map(|(i, rows)| {
         let times = times_of(series, i);
-        regular(&times, rows, columns, dt).ok_or_else(|| Fault::fine(dt, &times))
+        step.make(&times, rows, columns)
     });
     let trajectories = made.collect::<Result<Vec<_>, _>>()?;
     let step = Step {
-        dt,
+        dt: step.dt(),
         unit: series.step().unit.clone(),
     };
     let (channels, inputs) = (series.channels().to_vec(), series.inputs().to_vec());

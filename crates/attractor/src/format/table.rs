@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 
-use attractor_core::prepare::{regular, stands_for_missing};
+use attractor_core::prepare::stands_for_missing;
 use attractor_core::series::{Gap, Series, Step, Trajectory};
 
 use super::calendar::{self, Counted};
 use super::roles::{Clock, Layout, Slot};
+use super::select::EqualSteps;
 use super::time::{self, Axis, Broken};
 use super::{At, Fault, ReadOptions, date, parts};
 
@@ -112,8 +113,8 @@ impl Table {
             return Err(Fault::Empty);
         }
         let times: Vec<Vec<f64>> = self.trajectories.iter_mut().map(Rows::take_times).collect();
-        if let Some(dt) = options.resample.filter(|_| self.layout.time.is_some()) {
-            return self.resampled(times, dt, options);
+        if let Some(step) = EqualSteps::of(options).filter(|_| self.layout.time.is_some()) {
+            return self.with_equal_steps(times, step, options);
         }
         let Timed { times, axis, unit } = self.timed(times, options)?;
         let stated = self.stated(options);
@@ -135,10 +136,10 @@ impl Table {
     }
 
     /// The whole as a series of equal steps between the rows, whose times may be any.
-    fn resampled(
+    fn with_equal_steps(
         mut self,
         times: Vec<Vec<f64>>,
-        dt: f64,
+        step: EqualSteps,
         options: &ReadOptions,
     ) -> Result<Series, Fault> {
         let (times, unit) = match self.layout.clock {
@@ -158,10 +159,13 @@ impl Table {
             let missing = values.filter(|v| stands_for_missing(**v, &options.missing));
             missing.for_each(|v| *v = f64::NAN);
             let rows = rows.trajectory(times, Vec::new());
-            regular(times, &rows, columns, dt).ok_or_else(|| Fault::fine(dt, times))
+            step.make(times, &rows, columns)
         });
         let trajectories = made.collect::<Result<Vec<_>, _>>()?;
-        let step = Step { dt, unit };
+        let step = Step {
+            dt: step.dt(),
+            unit,
+        };
         Ok(Series::new(
             self.layout.channels,
             self.layout.inputs,

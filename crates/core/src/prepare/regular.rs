@@ -14,7 +14,7 @@ use crate::series::{Gap, Trajectory};
 const PAUSE: f64 = 10.0;
 
 /// Rows that a grid may have, at most, for each row there was.
-const MOST: f64 = 1000.0;
+pub(super) const MOST: f64 = 1000.0;
 
 /// How near to a row, in steps of the grid, a point of the grid counts as that row.
 const NEAR: f64 = 1e-6;
@@ -65,7 +65,12 @@ fn usual_step(t: &[f64]) -> Option<f64> {
 }
 
 /// A row between row `i` and the next; the row itself for no weight.
-fn between(x: &[f64], n: usize, i: usize, weight: f64) -> impl Iterator<Item = f64> + '_ {
+pub(super) fn between(
+    x: &[f64],
+    n: usize,
+    i: usize,
+    weight: f64,
+) -> impl Iterator<Item = f64> + '_ {
     (i * n..(i + 1) * n).map(move |at| match weight {
         0.0 => x[at],
         weight => x[at] * (1.0 - weight) + x[at + n] * weight,

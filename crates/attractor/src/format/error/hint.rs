@@ -40,11 +40,14 @@ impl Fault {
             }
             Fault::NonUniform { expected, .. } => {
                 return Some(format!(
-                    "`--resample {expected}` interpolates to equal steps; `--dt {expected}` without --time counts rows instead"
+                    "`--resample {expected}` interpolates to equal steps; `--grid {expected}` keeps the rows, for ode-rnn and latent-ode; `--dt {expected}` without --time counts rows instead"
                 ));
             }
-            Fault::TooFine { usual, .. } => {
-                return Some(format!("use `--resample {}`", figure(*usual)));
+            Fault::TooFine { usual, flag, .. } => {
+                return Some(format!("use `{flag} {}`", figure(*usual)));
+            }
+            Fault::TooCoarse { shortest, .. } => {
+                return Some(format!("use `--grid {}`", figure(0.99 * shortest)));
             }
             Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
             Fault::Rates { groups } => return Some(rates_hint(groups)),

@@ -284,6 +284,10 @@ impl Dynamics for LatentOde {
         Memory::Rows(self.form.window)
     }
 
+    fn takes_missing(&self) -> bool {
+        true
+    }
+
     /// NaN counts as missing; where there are fewer rows than a window has, those that there are.
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
         let first = (t + 1).saturating_sub(self.form.window);

@@ -235,6 +235,10 @@ impl Dynamics for OdeRnn {
         1
     }
 
+    fn takes_missing(&self) -> bool {
+        true
+    }
+
     /// NaN counts as missing.
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
         let mut room = UnitRoom::default();
