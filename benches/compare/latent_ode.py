@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""One training update of ODE-RNN and Latent-ODE at the paper's sizes beside JAX, in one sitting.
+"""One training update of ODE-RNN and Latent-ODE at the paper's sizes beside PyTorch and JAX, in one sitting.
 
     python3 benches/compare/latent_ode.py [--turns 20] [--binary FILE]
 
 JAX makes several updates in one jitted scan, in single precision, with its own gradient and Adamax; the scans over rows are unrolled by
 the factor that is fastest here. Its Latent-ODE takes 13 steps of dopri5 of eight rows in each window, with rows in between by the
-polynomial of fourth order, and does not look at errors; ours controls them. Both programs are held on one core and take turns. Before
+polynomial of fourth order, and does not look at errors; ours and PyTorch's control them. PyTorch is eager, as the original program
+(`torch_latent_ode.py`). All are held on one core and take turns. Before
 anything is timed, loss and gradient of the ODE-RNN in JAX are compared with known values, which those of ours are compared with in
 `crates/core/src/method/ode_rnn/tests.rs`.
 """
@@ -213,17 +214,23 @@ def main():
     os.sched_setaffinity(0, {core})
     check_gradient(jax, jnp, np)
     jax.config.update("jax_enable_x64", False)
-    print(f"JAX {jax.__version__}, one core, medians of {given.turns} turns\n")
-    print("| workload | ours, ms | JAX, ms | ratio |\n| --- | ---: | ---: | ---: |")
+    import torch
+    import torch_latent_ode
+
+    print(f"PyTorch {torch.__version__}, JAX {jax.__version__}, one core, medians of {given.turns} turns\n")
+    print("| workload | ours, ms | PyTorch, ms | ratio | JAX, ms | ratio |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     for name in ["ode-rnn", "latent-ode"]:
         trainers = [trainer(jax, jnp, np, name, unroll) for unroll in UNROLLS]
         theirs = min(trainers, key=lambda block: min(block() for _ in range(3)))
+        rows = WINDOW + (name == "ode-rnn")
+        eager = torch_latent_ode.trainer(name, (rows, BATCH, CHANNELS), 1, SAMPLES, SIGMA)
         ours = Ours(given.binary, name, core)
-        turns = [(ours.block(), theirs()) for _ in range(given.turns)]
+        turns = [(ours.block(), eager(), theirs()) for _ in range(given.turns)]
         ours.process.kill()
-        mine, other = [1e3 * statistics.median(turn[i] for turn in turns) for i in (0, 1)]
-        ratio = statistics.median(b / a for a, b in turns)
-        print(f"| {name} | {mine:.2f} | {other:.2f} | {ratio:.1f}× |", flush=True)
+        mine, *others = [1e3 * statistics.median(turn[i] for turn in turns) for i in range(3)]
+        ratios = [statistics.median(turn[i] / turn[0] for turn in turns) for i in (1, 2)]
+        cells = " | ".join(f"{other:.1f} | {ratio:.1f}×" for other, ratio in zip(others, ratios))
+        print(f"| {name} | {mine:.2f} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":
