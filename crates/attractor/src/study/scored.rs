@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use attractor_core::NUMERICS;
 use attractor_core::measure::MEASURES;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Cell;
@@ -70,7 +71,8 @@ pub struct Scored {
 }
 
 /// One score.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct Measured {
     /// The value.
     pub value: Option<f64>,
@@ -95,37 +97,95 @@ pub(crate) struct Parts<'a> {
     pub(crate) last: Option<&'a Evaluation>,
 }
 
+/// The file. What versions before this one did not write has a default.
+#[derive(Serialize, Deserialize)]
+struct Document {
+    schema: u32,
+    numerics: Option<u64>,
+    study: String,
+    cell: usize,
+    name: Option<String>,
+    paper: Option<String>,
+    seed: u64,
+    settings: Texts,
+    #[serde(default)]
+    data: Data,
+    outcome: String,
+    alpha: Option<f64>,
+    chosen: Option<String>,
+    dim: usize,
+    parameters: usize,
+    pe_n: usize,
+    evaluation: Option<Judged>,
+    last: Option<Judged>,
+}
+
+/// Fingerprints of the training and the test data.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Data {
+    train: String,
+    test: String,
+}
+
+/// An evaluation by its keys: each measure has one, and more is known.
+#[derive(Serialize, Deserialize)]
+struct Judged(BTreeMap<String, Value>);
+
+impl Judged {
+    fn of(evaluation: &Evaluation) -> Judged {
+        let fields = serde_json::to_value(evaluation.document());
+        let fields = fields.and_then(serde_json::from_value);
+        Judged(fields.expect("an evaluation has keys and values"))
+    }
+
+    /// The scores; none if one of them is neither a number nor null.
+    fn scores(&self) -> Option<BTreeMap<&'static str, Measured>> {
+        let ids = MEASURES.iter().map(|info| info.entry.id);
+        let known = ids.filter_map(|id| Some((id, self.0.get(id)?)));
+        known
+            .map(|(id, fields)| Some((id, Measured::deserialize(fields).ok()?)))
+            .collect()
+    }
+
+    fn verdict(&self) -> Option<Word> {
+        Word::parse(self.0.get("verdict")?.get("word")?.as_str()?)
+    }
+}
+
 impl Parts<'_> {
-    fn to_json(&self) -> Value {
+    fn document(&self) -> Document {
         let mut settings = self.cell.experiment.texts();
         settings.retain(|name, _| is_of_cell(name));
         let summary = &self.run.summary;
         let sizes = self.run.reconstruction.dynamics.sizes();
-        let alpha = summary.alpha.filter(|alpha| alpha.is_finite());
-        json!({
-            "schema": SCHEMA,
-            "numerics": NUMERICS,
-            "study": self.study,
-            "cell": self.cell.place,
-            "name": self.cell.name,
-            "paper": self.cell.paper,
-            "seed": self.seed,
-            "settings": settings,
-            "data": { "train": self.data[0], "test": self.data[1] },
-            "outcome": summary.outcome,
-            "alpha": alpha,
-            "chosen": self.run.reconstruction.card.chosen,
-            "dim": sizes.dim,
-            "parameters": sizes.parameters,
-            "pe_n": self.pe_steps,
-            "evaluation": self.evaluation.map(Evaluation::document),
-            "last": self.last.map(Evaluation::document),
-        })
+        let [train, test] = self.data.map(String::from);
+        Document {
+            schema: SCHEMA,
+            numerics: Some(NUMERICS.into()),
+            study: self.study.into(),
+            cell: self.cell.place,
+            name: self.cell.name.clone(),
+            paper: self.cell.paper.clone(),
+            seed: self.seed,
+            settings,
+            data: Data { train, test },
+            outcome: summary.outcome.to_string(),
+            alpha: summary.alpha.filter(|alpha| alpha.is_finite()),
+            chosen: self.run.reconstruction.card.chosen.clone(),
+            dim: sizes.dim,
+            parameters: sizes.parameters,
+            pe_n: self.pe_steps,
+            evaluation: self.evaluation.map(Judged::of),
+            last: self.last.map(Judged::of),
+        }
     }
 
     /// Writes the document into the run's folder, which from that of the study is `run`.
     pub(crate) fn write(&self, study: &Path, run: &Path) -> Result<Scored, Error> {
-        let document = self.to_json();
+        // By way of a value, whose keys are in alphabetical order.
+        let document = serde_json::to_value(self.document());
+        let document = document.expect("its keys are texts");
         let scored = Scored::from_json(&document, run);
         write(document, &study.join(run).join(SCORES))?;
         Ok(scored.expect("what is written can be read"))
@@ -184,41 +244,31 @@ impl Scored {
 
     /// The scores that a document holds; none if it is no document of scores.
     pub(super) fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
-        let text = |key: &str| document[key].as_str().map(String::from);
-        let whole = |key: &str| document[key].as_u64();
-        let settings = document["settings"].as_object()?.iter();
-        let settings = settings.map(|(name, value)| Some((name.clone(), value.as_str()?.into())));
-        let mut settings = settings.collect::<Option<Texts>>()?;
-        complete(&mut settings);
-        (whole("schema")? == u64::from(SCHEMA)).then_some(())?;
+        let mut document = Document::deserialize(document).ok()?;
+        (document.schema == SCHEMA).then_some(())?;
+        complete(&mut document.settings);
+        let evaluation = document.evaluation.as_ref();
         Some(Scored {
             folder: folder.to_path_buf(),
-            study: text("study")?,
-            place: whole("cell")? as usize,
-            name: text("name"),
-            paper: text("paper"),
-            seed: whole("seed")?,
-            data: ["train", "test"].map(|which| {
-                document["data"][which]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_string()
-            }),
-            numerics: whole("numerics"),
-            settings,
-            outcome: text("outcome")?,
-            alpha: document["alpha"].as_f64(),
-            dim: whole("dim")? as usize,
-            parameters: whole("parameters")? as usize,
-            pe_steps: whole("pe_n")? as usize,
-            scores: scores(&document["evaluation"])?,
-            last: match &document["last"] {
-                Value::Null => None,
-                last => Some(scores(last)?),
-            },
-            verdict: document["evaluation"]["verdict"]["word"]
-                .as_str()
-                .and_then(Word::parse),
+            study: document.study,
+            place: document.cell,
+            name: document.name,
+            paper: document.paper,
+            seed: document.seed,
+            data: [document.data.train, document.data.test],
+            numerics: document.numerics,
+            settings: document.settings,
+            outcome: document.outcome,
+            alpha: document.alpha,
+            dim: document.dim,
+            parameters: document.parameters,
+            pe_steps: document.pe_n,
+            scores: evaluation.map_or(Some(BTreeMap::new()), Judged::scores)?,
+            last: document
+                .last
+                .as_ref()
+                .map_or(Some(None), |last| last.scores().map(Some))?,
+            verdict: evaluation.and_then(Judged::verdict),
         })
     }
 
@@ -293,30 +343,6 @@ pub(super) fn unless_absent<T>(read: io::Result<T>, path: &Path) -> Result<Optio
             path: path.to_path_buf(),
             source,
         }),
-    }
-}
-
-/// The scores of an evaluation; none if one of them is neither a number nor null.
-fn scores(evaluation: &Value) -> Option<BTreeMap<&'static str, Measured>> {
-    let ids = MEASURES.iter().map(|info| info.entry.id);
-    let known = ids.filter_map(|id| Some((id, evaluation.get(id)?)));
-    known
-        .map(|(id, fields)| {
-            let measured = Measured {
-                value: number(&fields["value"])?,
-                floor: number(&fields["floor"])?,
-                chance: number(&fields["chance"])?,
-            };
-            Some((id, measured))
-        })
-        .collect()
-}
-
-/// A number that there may be none of; nothing if it is something else.
-fn number(field: &Value) -> Option<Option<f64>> {
-    match field {
-        Value::Null => Some(None),
-        other => other.as_f64().map(Some),
     }
 }
 
