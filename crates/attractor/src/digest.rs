@@ -138,15 +138,16 @@ fn mix(state: &[u32; 8], w: &[u32; 64]) -> [u32; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Bytes as letters, three as four (RFC 4648).
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
-        let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let bits = (at(0) << 16) | (at(1) << 8) | at(2);
-        for k in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * k)) as usize & 63];
-            text.push(if k <= three.len() {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize & 63];
+            text.push(if i <= three.len() {
                 char::from(letter)
             } else {
                 '='
@@ -192,6 +193,7 @@ mod tests {
             ("f", "Zg=="),
             ("fo", "Zm8="),
             ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
             ("foobar", "Zm9vYmFy"),
         ];
         for (plain, coded) in pairs {

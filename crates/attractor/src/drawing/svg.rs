@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Drawing, Frame, Image, Item, POINTS_PER_MM, Path, Point, Segment, Stroke, Text, png};
+use crate::digest::base64;
 use crate::drawing::Colour;
 
 /// The document.
@@ -148,44 +149,9 @@ fn image_element(image: &Image) -> String {
     )
 }
 
-/// Bytes as letters, three as four (RFC 4648).
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize & 63];
-            text.push(if i <= three.len() {
-                char::from(letter)
-            } else {
-                '='
-            });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn letters_for_bytes_are_those_of_the_standard() {
-        // RFC 4648, section 10.
-        let cases = [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("foobar", "Zm9vYmFy"),
-        ];
-        for (bytes, letters) in cases {
-            assert_eq!(base64(bytes.as_bytes()), letters);
-        }
-    }
 
     #[test]
     fn words_are_escaped() {
