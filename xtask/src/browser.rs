@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
+use crate::debian::BROWSER;
 use crate::tally::Tally;
-
-/// What the script needs.
-const PROGRAMS: [&str; 3] = ["python3", "chromium", "chromedriver"];
 
 /// The pages: what is simulated, then how it is trained on.
 const PAGES: [(&str, &str, &str); 3] = [
@@ -62,28 +60,9 @@ pub(crate) fn check(tally: &mut Tally, installed: Result<(), String>) {
     }
 }
 
-/// The first program that is not there.
-fn missing() -> Option<&'static str> {
-    let runs = |program: &&str| quietly(Command::new(program).arg("--version")).is_ok();
-    PROGRAMS.into_iter().find(|program| !runs(program))
-}
-
 /// Installs what is missing, if that is possible.
 pub(crate) fn install() -> Result<(), String> {
-    let Some(program) = missing() else {
-        return Ok(());
-    };
-    let told = format!("there is no `{program}`");
-    let is_root = quietly(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !is_root || quietly(Command::new("apt-get").arg("--version")).is_err() {
-        return Err(told);
-    }
-    println!("installing Debian's chromium and chromium-driver");
-    let mut apt = Command::new("apt-get");
-    apt.env("DEBIAN_FRONTEND", "noninteractive");
-    apt.args(["install", "-y", "-qq", "chromium", "chromium-driver"]);
-    quietly(&mut apt).map_err(|why| format!("{told}, and apt-get says: {why}"))?;
-    missing().map_or(Ok(()), |program| Err(format!("there is no `{program}`")))
+    BROWSER.install()
 }
 
 /// Writes the pages into an empty folder.

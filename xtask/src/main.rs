@@ -8,6 +8,7 @@
 mod bench;
 mod browser;
 mod command;
+mod debian;
 mod deny;
 mod fuzz;
 mod pages;

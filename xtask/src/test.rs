@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::command::{cargo, exit_code, succeeds};
+use crate::debian::QUEUES;
 use crate::tally::{Tally, Transcript};
 use crate::{browser, deny, pages, python, tidy};
 
@@ -23,13 +24,17 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     }
     let mut tally = Tally::default();
     // What is fetched from elsewhere comes while the sources are checked.
-    let browser = thread::spawn(browser::install);
+    let installed = thread::spawn(|| (QUEUES.install(), browser::install()));
     let python = thread::spawn(python::prepare);
     check_sources(&mut tally);
-    check_tests(&mut tally, python.join().expect("it gives back a reason"));
+    let python = python.join().expect("it gives back a reason");
+    let (queues, browser) = installed.join().expect("it gives back reasons");
+    if let Err(reason) = queues {
+        tally.skip(format!("studies on Slurm and with GNU parallel: {reason}"));
+    }
+    check_tests(&mut tally, python);
     check_documents(&mut tally);
     heading("browser");
-    let browser = browser.join().expect("it gives back a reason");
     browser::check(&mut tally, browser);
     heading("deny");
     if !words.is_empty() {
