@@ -1,6 +1,6 @@
 //! What the cells of a study leave to the data: found once for all cells that see the same data.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use attractor_core::method::Settled;
@@ -25,7 +25,7 @@ pub struct Found {
 /// Settles every cell's experiment for a recording. Cells that are then the same are refused: they would be trained twice.
 pub(super) fn resolve(study: &mut Study, recording: &Arc<Recording>) -> Result<Vec<Found>, Error> {
     let mut found: Vec<Found> = Vec::new();
-    let mut trained = BTreeMap::new();
+    let mut trained = HashMap::new();
     for i in 0..study.cells.len() {
         let asked = settled(&study.cells[i].experiment, &found);
         let task =
@@ -41,13 +41,17 @@ pub(super) fn resolve(study: &mut Study, recording: &Arc<Recording>) -> Result<V
             let second = cell.folder.clone();
             return Err(StudyError::SameCells { first, second }.into());
         }
-        found.extend(resolved.settled.into_iter().map(|settled| Found {
+        // What costs time has a note; the rest may depend on other settings.
+        let noted = resolved
+            .settled
+            .into_iter()
+            .filter(|settled| settled.note.is_some());
+        found.extend(noted.map(|settled| Found {
             cell: cell.folder.clone(),
             settled,
             preparation: asked.preparation(),
         }));
     }
-    found.retain(|found| found.settled.note.is_some());
     Ok(found)
 }
 
@@ -57,12 +61,9 @@ fn settled(asked: &Experiment, found: &[Found]) -> Experiment {
         let settings = asked.settings();
         settings.has(name) && settings.get(name).to_string() == AUTO && asked.acts(name)
     };
-    let known = found.iter().filter(|found| {
-        // What costs time has a note; the rest may depend on other settings.
-        found.settled.note.is_some()
-            && found.preparation == asked.preparation()
-            && is_open(found.settled.name)
-    });
+    let known = found
+        .iter()
+        .filter(|found| found.preparation == asked.preparation() && is_open(found.settled.name));
     known.fold(asked.clone(), |experiment, found| {
         experiment.with(found.settled.name, &found.settled.value)
     })
