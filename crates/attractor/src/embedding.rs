@@ -11,6 +11,7 @@ use attractor_core::embed::{
     Coordinate, DelayRule, EmbedError, LAGS, coordinate_name, delay_rule, embed_series,
     first_delay, suggested_theiler,
 };
+use attractor_core::hint::Hint;
 use attractor_core::progress::Follow;
 use attractor_core::series::Series;
 use attractor_core::text::count;
@@ -150,33 +151,29 @@ pub enum EmbeddingError {
 
 impl EmbeddingError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             EmbeddingError::Constant { .. } => {
-                Some("choose the channels that vary with --channels".to_string())
+                Some("choose the channels that vary with --channels".into())
             }
             EmbeddingError::Squares { .. } => {
-                Some("give the data in other units, or standardise them".to_string())
+                Some("give the data in other units, or standardise them".into())
             }
             EmbeddingError::FitBeyond { .. } => Some(
-                "fit a region in units of time within the recording, or leave --fit out"
-                    .to_string(),
+                "fit a region in units of time within the recording, or leave --fit out".into(),
             ),
-            EmbeddingError::SeveralChannels { .. } => {
-                Some("choose one with --channels".to_string())
-            }
+            EmbeddingError::SeveralChannels { .. } => Some("choose one with --channels".into()),
             EmbeddingError::NoExponent { .. } => {
-                Some("`attractor lyapunov FILE --curves FILE` writes what was fitted".to_string())
+                Some("`attractor lyapunov FILE --curves FILE` writes what was fitted".into())
             }
-            EmbeddingError::Flag { .. } => Some("leave it out".to_string()),
+            EmbeddingError::Flag { .. } => Some("leave it out".into()),
             EmbeddingError::Exponent(EmbedError::TooShort { .. }) => Some(
-                "record longer, or lower --delay, --dims, --theiler or the end of --fit"
-                    .to_string(),
+                "record longer, or lower --delay, --dims, --theiler or the end of --fit".into(),
             ),
-            EmbeddingError::Exponent(EmbedError::NoMinimum { .. }) => {
-                Some("give --delay".to_string())
+            EmbeddingError::Exponent(EmbedError::NoMinimum { .. }) => Some("give --delay".into()),
+            EmbeddingError::Values(error) | EmbeddingError::Exponent(error) => {
+                error.hint().map(Hint::from)
             }
-            EmbeddingError::Values(error) | EmbeddingError::Exponent(error) => error.hint(),
         }
     }
 }

@@ -23,18 +23,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 
+use attractor_core::hint::Hint;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::fingerprint::Fingerprint;
+use crate::run::Claim;
 use crate::store;
-use crate::study::Study;
+use crate::study::{JOBS, Study};
 
 pub use slurm::Slurm;
 pub use status::{Status, status};
-
-/// The folder of all submissions.
-pub(crate) const JOBS: &str = ".jobs";
 
 const STUDY: &str = "study.toml";
 const RECORD: &str = "submitted.json";
@@ -51,9 +50,17 @@ pub struct Share {
 }
 
 impl Share {
+    /// All runs.
+    pub const ALL: Share = Share { index: 0, count: 1 };
+
     /// Whether the run at this place belongs to it.
     pub fn has(self, place: usize) -> bool {
-        place % self.count == self.index
+        self.distance(place) == 0
+    }
+
+    /// How many shares behind this one the run at this place belongs to.
+    pub fn distance(self, place: usize) -> usize {
+        (place % self.count + self.count - self.index) % self.count
     }
 }
 
@@ -118,6 +125,9 @@ pub struct Submission {
     pub shares: usize,
     /// Runs of the study.
     pub runs: usize,
+    /// Only these entries of its list; all if there are none.
+    #[serde(default)]
+    pub only: Vec<String>,
     /// The program that was submitted.
     pub program: PathBuf,
     /// Its version.
@@ -153,6 +163,26 @@ pub enum EngineError {
         /// The folder of the runs.
         folder: PathBuf,
     },
+    /// The folder is where nodes do not see it.
+    #[error("node {node} does not see this folder, which is in the memory of this machine: {}", .folder.display())]
+    Unseen {
+        /// One of them.
+        node: String,
+        /// The folder of the runs.
+        folder: PathBuf,
+    },
+    /// Another process submits from the same folder.
+    #[error("another process is submitting from this folder: {}", .folder.display())]
+    Submitting {
+        /// The folder of the runs.
+        folder: PathBuf,
+    },
+    /// The program of a task is not the one that was submitted.
+    #[error("the program was replaced since the study was submitted: {}", .program.display())]
+    Replaced {
+        /// The program.
+        program: PathBuf,
+    },
     /// The folder has no job.
     #[error("no job was submitted from this folder: {}", .folder.display())]
     NoJob {
@@ -169,19 +199,32 @@ pub enum EngineError {
 
 impl EngineError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             EngineError::NotThere { program: "sbatch" } => {
                 Some("run this where jobs are submitted; `--engine command` takes any other".into())
             }
+            EngineError::Submitting { folder } => Some(
+                format!(
+                    "`attractor sweep --status {}` shows what it submitted",
+                    crate::shell::path(folder)
+                )
+                .into(),
+            ),
+            EngineError::Unseen { .. } => {
+                Some("name a folder that all nodes share with `--out`".into())
+            }
+            EngineError::Replaced { .. } => {
+                Some("submit the study again with the new one, or put the old one back".into())
+            }
             EngineError::Queued { folder, .. } => Some(format!(
                 "`attractor sweep --cancel {}` ends it; `attractor sweep --status {0}` shows it",
                 crate::shell::path(folder)
-            )),
+            ).into()),
             EngineError::Done { folder } => Some(format!(
                 "`attractor table {}` shows them",
                 crate::shell::path(folder)
-            )),
+            ).into()),
             _ => None,
         }
     }
@@ -193,21 +236,36 @@ impl Request {
         script::scripts(self, place)
     }
 
-    /// Freezes the study and hands it to the engine. Nothing stays behind if the engine refuses.
+    /// Freezes the study and hands it to the engine, one process at a time. Nothing stays behind if the engine refuses.
     pub fn submit(&self, study: &Study) -> Result<Submission, Error> {
+        let was_there = self.folder.exists();
+        let jobs = self.folder.join(JOBS);
+        fs::create_dir_all(&jobs).map_err(|source| written(&jobs, source))?;
+        let claim = Claim::take(&jobs, false).map_err(|source| written(&jobs, source))?;
+        let claim = claim.ok_or_else(|| EngineError::Submitting {
+            folder: self.folder.clone(),
+        })?;
+        let submitted = self.submit_alone(study);
+        drop(claim);
+        if submitted.is_err() {
+            // Folders that are not empty stay.
+            let _ = fs::remove_dir(&jobs);
+            if !was_there {
+                let _ = fs::remove_dir(&self.folder);
+            }
+        }
+        submitted
+    }
+
+    fn submit_alone(&self, study: &Study) -> Result<Submission, Error> {
         if let Some(job) = latest(&self.folder)? {
             job.refuse_queued(&self.folder)?;
         }
         let place = next_place(&self.folder)?;
-        let was_there = self.folder.exists();
         let submitted = self.submit_from(&place, study);
         if submitted.is_err() {
-            // It holds nothing but what was written here; folders that are not empty stay.
+            // It holds nothing but what was written here.
             let _ = fs::remove_dir_all(&place);
-            let _ = fs::remove_dir(self.folder.join(JOBS));
-            if !was_there {
-                let _ = fs::remove_dir(&self.folder);
-            }
         }
         submitted
     }
@@ -234,6 +292,7 @@ impl Request {
             job,
             shares: self.jobs,
             runs: study.cells.len() * study.seeds.len(),
+            only: self.only.clone(),
             fingerprint: fingerprint(&program)?,
             program,
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -279,8 +338,8 @@ impl Engine {
 impl Submission {
     /// Refuses to submit again while tasks wait or run.
     fn refuse_queued(&self, folder: &Path) -> Result<(), Error> {
-        let state = self.job.as_deref().and_then(slurm::state);
-        match (&self.job, state) {
+        let state = self.job.as_deref().map(slurm::state).transpose()?;
+        match (&self.job, state.flatten()) {
             (Some(job), Some(state)) => Err(EngineError::Queued {
                 job: job.clone(),
                 state,
@@ -291,9 +350,19 @@ impl Submission {
         }
     }
 
-    /// Whether its program is another file now.
+    /// Whether its program is another file now, or gone.
     pub fn program_has_changed(&self) -> bool {
-        fingerprint(&self.program).is_ok_and(|now| now != self.fingerprint)
+        fingerprint(&self.program).map_or(true, |now| now != self.fingerprint)
+    }
+}
+
+/// Refuses to run where this program is not the one with this fingerprint, which was submitted.
+pub fn refuse_replaced(submitted: &str) -> Result<(), Error> {
+    let program = program()?;
+    if fingerprint(&program)? == submitted {
+        Ok(())
+    } else {
+        Err(EngineError::Replaced { program }.into())
     }
 }
 
@@ -309,18 +378,17 @@ pub fn cancel(folder: &Path) -> Result<String, Error> {
 
 /// What was submitted last; none if nothing was.
 pub fn latest(folder: &Path) -> Result<Option<Submission>, Error> {
-    let Some(number) = numbers(folder).max() else {
+    let Some(place) = last_place(folder) else {
         return Ok(None);
     };
-    let path = folder.join(JOBS).join(number.to_string()).join(RECORD);
-    let text = fs::read_to_string(&path).unwrap_or_default();
+    let text = fs::read_to_string(place.join(RECORD)).unwrap_or_default();
     Ok(serde_json::from_str(&text).ok())
 }
 
-/// The study as it was submitted last.
-fn frozen(folder: &Path) -> Option<PathBuf> {
+/// The folder of what was submitted last.
+fn last_place(folder: &Path) -> Option<PathBuf> {
     let number = numbers(folder).max()?;
-    Some(folder.join(JOBS).join(number.to_string()).join(STUDY))
+    Some(folder.join(JOBS).join(number.to_string()))
 }
 
 fn numbers(folder: &Path) -> impl Iterator<Item = u64> {
@@ -394,6 +462,8 @@ mod tests {
         for place in 0..20 {
             assert_eq!(shares.iter().filter(|share| share.has(place)).count(), 1);
         }
+        let next = Share { index: 2, count: 3 };
+        assert_eq!([2, 3, 4, 5].map(|place| next.distance(place)), [0, 1, 2, 0]);
         assert_eq!(
             "2/16".parse(),
             Ok(Share {

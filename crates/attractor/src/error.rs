@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use attractor_core::analysis::conversion::ConversionError;
-use attractor_core::hint::{Hint, Style};
+use attractor_core::hint::Hint;
 use attractor_core::progress::Stopped;
 use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
@@ -147,6 +147,16 @@ pub enum Error {
 
 const CREATE_FOLDER: &str = "create the folder first, or name a file in another one";
 
+/// How to find a name.
+fn known_name(what: &str, near: Option<&str>) -> Hint {
+    match (near, what) {
+        (Some(near), _) => format!("did you mean `{near}`?").into(),
+        (None, "figure") => "`attractor plot` lists the kinds of figures".into(),
+        (None, "table of the paper") => "the known tables are 1, S1, S2, S3 and S4".into(),
+        (None, _) => "`attractor list` prints all names".into(),
+    }
+}
+
 impl From<SplitError> for Error {
     fn from(error: SplitError) -> Error {
         ExperimentError::Split(error).into()
@@ -156,23 +166,11 @@ impl From<SplitError> for Error {
 impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<Hint> {
-        let hint = self.told().map(Hint::from);
-        // Who writes a study writes settings as lines of its file.
         match self {
-            Error::Study(StudyError::OfCell { .. } | StudyError::Unfit { .. }) => {
-                hint.map(|hint| hint.in_style(Style::File))
-            }
-            _ => hint,
-        }
-    }
-
-    /// The hint as it is written for a command line.
-    pub(crate) fn told(&self) -> Option<String> {
-        match self {
-            Error::Setting(error) => error.hint(),
+            Error::Setting(error) => error.hint().map(Hint::from),
             Error::Format(error) => error.hint(),
             Error::Pipeline(error) => error.hint(),
-            Error::Simulate(error) => error.hint(),
+            Error::Simulate(error) => error.hint().map(Hint::from),
             Error::Experiment(error) => error.hint(),
             Error::ModelFile(error) => error.hint(),
             Error::Run(error) => error.hint(),
@@ -180,43 +178,36 @@ impl Error {
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),
-            Error::Learn(error) => error.hint(),
+            Error::Learn(error) => error.hint().map(Hint::from),
             Error::Unlike(error) => error.hint(),
             Error::Study(error) => error.hint(),
-            Error::Conversion(error) => error.hint(),
+            Error::Conversion(error) => error.hint().map(Hint::from),
             Error::Embedding(error) => error.hint(),
             Error::Report(error) => Some(error.hint()),
             Error::Watch(error) => Some(error.hint()),
             Error::Figure(error) => error.hint(),
-            Error::UnknownName {
-                near: Some(near), ..
-            } => Some(format!("did you mean `{near}`?")),
-            Error::UnknownName { what: "figure", .. } => {
-                Some("`attractor plot` lists the kinds of figures".to_string())
-            }
-            Error::UnknownName {
-                what: "table of the paper",
-                ..
-            } => Some("the known tables are 1, S1, S2, S3 and S4".to_string()),
-            Error::UnknownName { .. } => Some("`attractor list` prints all names".to_string()),
-            Error::SameFile { .. } => Some("name another file to write".to_string()),
-            Error::NoFolder { .. } => Some(CREATE_FOLDER.to_string()),
-            Error::ForeignFiles { .. } => {
-                Some("name a folder that is empty or not there yet".to_string())
-            }
-            Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Some(CREATE_FOLDER.to_string())
-            }
-            Error::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                Some("make room on the disk; what was written before is whole".to_string())
-            }
-            Error::Series(_)
-            | Error::Read { .. }
-            | Error::Write { .. }
-            | Error::Output(_)
-            | Error::Stopped(_) => None,
+            Error::UnknownName { what, near, .. } => Some(known_name(what, *near)),
+            _ => self.of_files().map(Hint::from),
         }
     }
+
+    /// What the user can do about files and folders.
+    fn of_files(&self) -> Option<&'static str> {
+        match self {
+            Error::SameFile { .. } => Some("name another file to write"),
+            Error::NoFolder { .. } => Some(CREATE_FOLDER),
+            Error::ForeignFiles { .. } => Some("name a folder that is empty or not there yet"),
+            Error::Write { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => Some(CREATE_FOLDER),
+                io::ErrorKind::StorageFull => {
+                    Some("make room on the disk; what was written before is whole")
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether nature did it (an orbit that diverges), not the user.
     pub fn is_outcome(&self) -> bool {
         match self {

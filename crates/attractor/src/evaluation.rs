@@ -14,6 +14,7 @@ mod scores;
 use std::path::Path;
 
 use attractor_core::dynamics::{Dynamics, Stretch};
+use attractor_core::hint::Hint;
 use attractor_core::measure::evaluate::{OrbitScores, OtherMeasures, Plan, Reference};
 use attractor_core::measure::levels::{Level, LevelsError};
 use attractor_core::measure::valid_time::ValidTime;
@@ -247,17 +248,18 @@ impl From<LevelsError> for EvaluationError {
 
 impl EvaluationError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
-            EvaluationError::Measure(MeasureError::TooShort { found, .. }) if *found > 1 => {
-                Some(format!(
+            EvaluationError::Measure(MeasureError::TooShort { found, .. }) if *found > 1 => Some(
+                format!(
                     "give more rows, or forecast fewer steps with `--pe-steps {}`",
                     found - 1
-                ))
-            }
-            EvaluationError::Measure(error) => error.hint(),
+                )
+                .into(),
+            ),
+            EvaluationError::Measure(error) => error.hint().map(Hint::from),
             EvaluationError::Unlike(error) => error.hint(),
-            EvaluationError::Simulate(error) => error.hint(),
+            EvaluationError::Simulate(error) => error.hint().map(Hint::from),
             EvaluationError::NoRow { .. } => {
                 Some("leave out with `--channels` what is never recorded with the rest".into())
             }

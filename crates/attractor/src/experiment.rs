@@ -18,6 +18,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attractor_core::hint::Hint;
 use attractor_core::measure::MeasureError;
 use attractor_core::method::{self, Fit, FitError, Fitting, Method, Settled, Trainer};
 use attractor_core::series::{Channel, Series};
@@ -329,21 +330,22 @@ impl ExperimentError {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
-            ExperimentError::Setting { error, .. } => error.hint(),
+            ExperimentError::Setting { error, .. } => error.hint().map(Hint::from),
             ExperimentError::UnknownMethod { near, .. } => Some(match near {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(near) => format!("did you mean `{near}`?").into(),
                 None => "`attractor list models` names all".into(),
             }),
             ExperimentError::UnknownPreset { near, .. } => Some(match near {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(near) => format!("did you mean `{near}`?").into(),
                 None => format!(
                     "the known names are {}",
                     names(PRESETS.iter().map(|p| p.name))
-                ),
+                )
+                .into(),
             }),
-            ExperimentError::Fit(error) => error.hint(),
+            ExperimentError::Fit(error) => error.hint().map(Hint::from),
             ExperimentError::TooLarge { .. } | ExperimentError::TooSmall { .. } => {
                 Some("`--standardize on`: zero mean and unit spread train best".into())
             }
@@ -352,16 +354,16 @@ impl ExperimentError {
                 others,
                 has_time,
                 ..
-            } => Some(of_clock(channel, others, *has_time)),
+            } => Some(of_clock(channel, others, *has_time).into()),
             ExperimentError::NoIsa { .. } => {
                 let available = names(Isa::available().map(Isa::name));
-                Some(format!("it has {available}; `--isa auto` takes the best"))
+                Some(format!("it has {available}; `--isa auto` takes the best").into())
             }
             ExperimentError::NoData { .. } => {
                 Some("give a file of data, or `data = \"…\"` in the file of settings".into())
             }
             ExperimentError::Data { .. } => {
-                Some(format!("keys of [data] are {}", data::KEYS.join(", ")))
+                Some(format!("keys of [data] are {}", data::KEYS.join(", ")).into())
             }
             ExperimentError::Steps { error, .. } => error.hint(),
             ExperimentError::DataNotFound { .. } => {
@@ -372,10 +374,9 @@ impl ExperimentError {
             }
             ExperimentError::OfFile { error, .. } => error.hint(),
             ExperimentError::Split(error) => Some(error.hint()),
-            ExperimentError::Smooth { longest, .. } => Some(format!(
-                "use `--smooth {}` or less",
-                (longest - 1) / (2 * REACH)
-            )),
+            ExperimentError::Smooth { longest, .. } => {
+                Some(format!("use `--smooth {}` or less", (longest - 1) / (2 * REACH)).into())
+            }
             ExperimentError::NoAlpha { .. } => Some("use `--on-divergence halve-lr`".into()),
             ExperimentError::NoMeasure { .. } => {
                 Some("it needs a longer stretch of rows without a gap or a missing value".into())

@@ -5,6 +5,7 @@
 //! next row begins with the row after those that it has taken in.
 
 use attractor_core::dynamics::{Memory, Stretch};
+use attractor_core::hint::Hint;
 use attractor_core::rows::Rows;
 use attractor_core::series::{Series, Trajectory};
 use attractor_core::text::count;
@@ -108,18 +109,18 @@ pub enum GenerateError {
 
 impl GenerateError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             GenerateError::Unlike(error) => error.hint(),
             GenerateError::NoInputs { .. } => Some("give data with inputs with `--data`".into()),
             GenerateError::ShortInputs { rows, .. } => {
-                Some(format!("use `--steps {rows}` or less"))
+                Some(format!("use `--steps {rows}` or less").into())
             }
             GenerateError::InputGap { rows, .. } => Some(format!(
                 "use `--steps {rows}` or less, or data without the gap: the state behind it is not known"
-            )),
+            ).into()),
             GenerateError::NotFinite { row } if *row > 0 => {
-                Some(format!("`--steps {row}` ends before"))
+                Some(format!("`--steps {row}` ends before").into())
             }
             _ => None,
         }

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use attractor_core::hint::Hint;
 use attractor_core::measure::summary::{Summary, median, summaries};
 use serde::Serialize;
 
@@ -135,7 +136,7 @@ pub enum LineSearchError {
 
 impl LineSearchError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
         match self {
             LineSearchError::Scanned { .. } => {
                 "leave it out; `--step`, `--seeds` and `--workers` say what is scanned, `attractor train` takes it".into()

@@ -21,6 +21,7 @@
 
 mod text;
 
+use attractor_core::hint::Hint;
 use attractor_core::prepare::{self, Band, FilterError};
 use attractor_core::series::{Scaling, Series, SeriesError};
 use attractor_core::text::count;
@@ -152,16 +153,16 @@ pub enum StepFault {
 
 impl PipelineError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             PipelineError::Text { .. } => Some(
                 "steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch, missing, interpolate, every, noise and cut"
-                    .to_string(),
+                    .into(),
             ),
             PipelineError::Step { fault, .. } => match fault {
-                StepFault::Filter(error) => error.hint(),
+                StepFault::Filter(error) => error.hint().map(Hint::from),
                 StepFault::Cut(fault) => fault.hint(),
-                StepFault::TooShort { .. } => Some("smooth less, or cut the short stretches off".to_string()),
+                StepFault::TooShort { .. } => Some("smooth less, or cut the short stretches off".into()),
                 StepFault::Series(_) | StepFault::Channels { .. } => None,
             },
         }

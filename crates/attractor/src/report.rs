@@ -20,6 +20,7 @@ mod story;
 
 use std::path::{Path, PathBuf};
 
+use attractor_core::hint::Hint;
 use attractor_core::progress::Follow;
 use attractor_core::system::{SystemInfo, find};
 use serde_json::{Value, json};
@@ -92,12 +93,12 @@ pub enum ReportError {
 
 impl ReportError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
         let path = match self {
             ReportError::Folder { path } => path.join(FILE),
             ReportError::NotHtml { path } => path.with_extension("html"),
         };
-        format!("use `--out {}`", shell::path(&path))
+        format!("use `--out {}`", shell::path(&path)).into()
     }
 }
 
@@ -211,7 +212,10 @@ mod tests {
     #[test]
     fn a_page_is_an_html_file() {
         let folder = tempfile::tempdir().unwrap();
-        let said = |name: &str| refuse_unwritable(&folder.path().join(name)).map_err(|e| e.told());
+        let said = |name: &str| {
+            refuse_unwritable(&folder.path().join(name))
+                .map_err(|e| e.hint().map(|hint| hint.to_string()))
+        };
         assert_eq!(said("a.html"), Ok(()));
         assert_eq!(said("a.HTM"), Ok(()));
         let refused = said("model.safetensors").unwrap_err().unwrap();

@@ -47,7 +47,7 @@ use crate::{Error, store};
 
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
-pub(crate) use claim::is_claimed;
+pub(crate) use claim::{Claim, claims_hold, host, is_claimed};
 pub use error::RunError;
 pub(crate) use folder::refuse_different;
 pub use folder::{Difference, Folder};

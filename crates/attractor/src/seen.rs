@@ -2,6 +2,7 @@
 //! runs, judges or draws the model.
 
 use attractor_core::dynamics::Stretch;
+use attractor_core::hint::Hint;
 use attractor_core::series::{Channel, Scaling, Series, Step, Trajectory, mean_and_sd};
 use attractor_core::text::{count, figure};
 
@@ -63,7 +64,7 @@ pub enum UnlikeError {
 
 impl UnlikeError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             UnlikeError::Step { model, data } if model.unit == data.unit => {
                 // What is too fast for a longer step has to be damped, and what is missing for a shorter one interpolated.
@@ -74,9 +75,10 @@ impl UnlikeError {
                 };
                 let dt = model.dt;
                 format!("{way} brings the data to it; `--dt {dt}` if their time axis is wrong")
+                    .into()
             }
             UnlikeError::Step { model, .. } => {
-                format!("give `--dt {}` if their time axis is wrong", model.dt)
+                format!("give `--dt {}` if their time axis is wrong", model.dt).into()
             }
             UnlikeError::Columns { .. } | UnlikeError::Unknown { .. } => {
                 "`--channels` and `--input` choose columns of the data".into()

@@ -297,7 +297,13 @@ mod tests {
         let nowhere = folder.path().join("no").join("a.txt");
         let refused = refuse_unwritable(&nowhere).unwrap_err();
         assert!(matches!(refused, Error::NoFolder { .. }));
-        assert!(refused.told().unwrap().starts_with("create the folder"));
+        assert!(
+            refused
+                .hint()
+                .unwrap()
+                .to_string()
+                .starts_with("create the folder")
+        );
         let written = write_whole(&nowhere, |_| Ok(())).unwrap_err();
         assert_eq!(written.hint(), refused.hint());
     }

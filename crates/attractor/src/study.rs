@@ -26,7 +26,7 @@ use crate::experiment::DataSource;
 
 pub use cell::Cell;
 pub use error::{Mistake, StudyError};
-pub(crate) use folder::{LEVELS, ended, run_folder};
+pub(crate) use folder::{JOBS, LEVELS, ended, ended_beside, run_folder};
 pub use folder::{Record, index};
 pub use judging::Judging;
 pub use packed::{Damage, pack, unpack};
@@ -82,14 +82,15 @@ impl Study {
         })
     }
 
-    /// The folders of all runs of a study, from that of the study, without a look at its data.
-    pub fn outline(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    /// The folders of all runs of a study, or of entries of its list, from that of the study, without a look at its data.
+    pub fn outline(path: &Path, only: &[String]) -> Result<Vec<PathBuf>, Error> {
         let text = fs::read_to_string(path).map_err(|source| StudyError::Read {
             path: path.to_path_buf(),
             source,
         })?;
         let file = StudyFile::parse(&text, path)?;
-        let cells = cell::cells(&file, path)?;
+        let mut cells = cell::cells(&file, path)?;
+        cells.retain(|cell| only.is_empty() || cell.is_of(only));
         let of_seed = |seed: &u64| {
             let folders = cells.iter().map(|cell| run_folder(&cell.folder, *seed));
             folders.collect::<Vec<_>>()
@@ -112,8 +113,7 @@ impl Study {
                 known: list,
             });
         }
-        let wanted = |cell: &Cell| cell.name.as_ref().is_some_and(|name| names.contains(name));
-        self.cells.retain(wanted);
+        self.cells.retain(|cell| cell.is_of(names));
         Ok(self)
     }
 }

@@ -7,6 +7,8 @@
 mod cells;
 mod queue;
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -21,11 +23,13 @@ use crate::evaluation::{Cache, Evaluation, Judge, Origin, refuse_unfit};
 use crate::format;
 use crate::model_file::Reconstruction;
 use crate::run::{
-    Difference, Ending, Folder, Recording, Run, RunError, Task, Trained, fingerprint_of,
-    refuse_different,
+    Difference, Ending, Folder, Recording, Run, RunError, Task, Trained, claims_hold,
+    fingerprint_of, refuse_different,
 };
 use crate::seen::Seen;
-use crate::study::{Cell, LEVELS, Parts, Record, Scored, Study, StudyError, ended, run_folder};
+use crate::study::{
+    Cell, LEVELS, Parts, Record, Scored, Study, StudyError, ended_beside, run_folder,
+};
 
 pub use cells::Found;
 use queue::Queue;
@@ -39,6 +43,8 @@ pub struct Sweep {
     recording: Arc<Recording>,
     test: Option<Series>,
     jobs: Vec<Job>,
+    /// Runs of other shares, in the order in which this one helps them.
+    others: Vec<Job>,
     found: Vec<Found>,
     cache: Cache,
     judges: Mutex<Vec<(String, Arc<Bench>)>>,
@@ -112,7 +118,12 @@ enum Attempt {
 
 impl Sweep {
     /// Reads the data and checks all that can be checked; nothing is written.
-    pub fn prepare(mut study: Study, folder: &Path) -> Result<Sweep, Error> {
+    pub fn prepare(study: Study, folder: &Path) -> Result<Sweep, Error> {
+        Sweep::prepare_share(study, folder, Share::ALL)
+    }
+
+    /// The same for one share of the runs; no file of another's is read.
+    pub fn prepare_share(mut study: Study, folder: &Path, share: Share) -> Result<Sweep, Error> {
         let found = Record::find(folder)?;
         let recording = Arc::new(Recording::read(study.train.clone())?);
         recording.refuse_clock()?;
@@ -128,7 +139,7 @@ impl Sweep {
             found.refuse_other(&record, &study, folder)?;
         }
         let found = cells::resolve(&mut study, &recording)?;
-        let jobs = jobs(&study, &record, folder)?;
+        let (jobs, others) = jobs(&study, &record, folder, share)?;
         refuse_elsewhere(&jobs, &study, folder)?;
         let sweep = Sweep {
             cache: Cache::of_user(Some(&folder.join(LEVELS))),
@@ -139,18 +150,11 @@ impl Sweep {
             recording,
             test,
             jobs,
+            others,
             found,
         };
         sweep.refuse_unfit_test()?;
         Ok(sweep)
-    }
-
-    /// The same with one share of the runs.
-    pub fn share(mut self, share: Share) -> Sweep {
-        let jobs = std::mem::take(&mut self.jobs).into_iter().enumerate();
-        let own = jobs.filter(|(place, _)| share.has(*place));
-        self.jobs = own.map(|(_, job)| job).collect();
-        self
     }
 
     /// Computes floors and chance levels of all data that models of the study are judged by, so that no run has to.
@@ -206,12 +210,31 @@ impl Sweep {
         self.record.write(&self.study, &self.folder)?;
         self.write_labels()?;
         let queue = Queue::new(&self.jobs);
+        self.work_off(&queue, workers, spectator);
+        Ok(queue.into_ended())
+    }
+
+    /// Takes runs of other shares that nobody has begun, until there is none. Nothing is done where claims do not hold: there two processes
+    /// would do the same.
+    pub fn help_others(&self, workers: usize, spectator: &dyn Spectator) -> Result<(), Error> {
+        let holds = claims_hold(&self.folder).map_err(|source| Error::Write {
+            path: self.folder.clone(),
+            source,
+        })?;
+        if holds {
+            let queue = Queue::of_others(&self.others);
+            // Whoever has the share reports what comes of its runs.
+            self.work_off(&queue, workers, &Unseen(spectator));
+        }
+        Ok(())
+    }
+
+    fn work_off(&self, queue: &Queue<'_>, workers: usize, spectator: &dyn Spectator) {
         std::thread::scope(|scope| {
-            for _ in 0..workers.min(self.jobs.len()) {
-                scope.spawn(|| self.work(&queue, spectator));
+            for _ in 0..workers.min(queue.len()) {
+                scope.spawn(|| self.work(queue, spectator));
             }
         });
-        Ok(queue.into_ended())
     }
 
     /// Writes the places and rows of the paper that cells have now into the files of runs that ended before.
@@ -339,6 +362,17 @@ fn watch<'a>(job: &'a Job, spectator: &'a dyn Spectator) -> Shown<'a> {
     Shown { job, spectator }
 }
 
+/// A spectator that is only asked whether to stop.
+struct Unseen<'a>(&'a dyn Spectator);
+
+impl Spectator for Unseen<'_> {
+    fn asks_to_stop(&self) -> bool {
+        self.0.asks_to_stop()
+    }
+
+    fn sees(&self, _: &Job, _: Event<'_>) {}
+}
+
 /// A training as the spectator sees it.
 struct Shown<'a> {
     job: &'a Job,
@@ -375,36 +409,57 @@ fn record(study: &Study, recording: &Recording, test: Option<&Series>) -> Record
     }
 }
 
-/// Every run, all cells with the first seed first; folders with something else are refused.
-fn jobs(study: &Study, record: &Record, folder: &Path) -> Result<Vec<Job>, Error> {
-    let mut jobs = Vec::new();
-    for &seed in &study.seeds {
-        for (i, cell) in study.cells.iter().enumerate() {
-            let run = run_folder(&cell.folder, seed);
-            let mut scored = Scored::read(folder, &run)?;
-            let relabelled = scored.as_mut().is_some_and(|scored| scored.relabel(cell));
-            let path = folder.join(&run);
-            if let Some(scored) = &scored {
-                record.refuse_scores(scored, &path)?;
-                scored.refuse_other_seed(seed, folder)?;
-                let asked = cell.experiment.texts();
-                refuse_different(&path, Difference::between(&scored.settings, &asked))?;
-            }
-            let folder = Folder::new(&path);
-            if scored.is_none() || folder.holds_run() {
-                folder.refuse_other(&cell.with_seed(seed), &study.train)?;
-            }
-            jobs.push(Job {
-                cell: i,
-                seed,
-                folder: run,
-                updates: cell.updates,
-                scored,
-                relabelled,
-            });
+/// Every run, all cells with the first seed first; folders with something else are refused. Behind the own runs those of other shares, the
+/// next share first and each from its end, since its owner begins at the other.
+fn jobs(
+    study: &Study,
+    record: &Record,
+    folder: &Path,
+    share: Share,
+) -> Result<(Vec<Job>, Vec<Job>), Error> {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    let seeds = study.seeds.iter();
+    let places = seeds.flat_map(|&seed| (0..study.cells.len()).map(move |cell| (cell, seed)));
+    for (place, (cell, seed)) in places.enumerate() {
+        let mut job = Job {
+            cell,
+            seed,
+            folder: run_folder(&study.cells[cell].folder, seed),
+            updates: study.cells[cell].updates,
+            scored: None,
+            relabelled: false,
+        };
+        if share.has(place) {
+            job.look(study, record, folder)?;
+            own.push(job);
+        } else {
+            others.push((share.distance(place), Reverse(place), job));
         }
     }
-    Ok(jobs)
+    others.sort_by_key(|&(distance, place, _)| (distance, place));
+    let others = others.into_iter().map(|(_, _, job)| job);
+    Ok((own, others.collect()))
+}
+
+impl Job {
+    /// Looks at what is in its folder.
+    fn look(&mut self, study: &Study, record: &Record, folder: &Path) -> Result<(), Error> {
+        let cell = &study.cells[self.cell];
+        let path = folder.join(&self.folder);
+        self.scored = Scored::read(folder, &self.folder)?;
+        if let Some(scored) = &mut self.scored {
+            self.relabelled = scored.relabel(cell);
+            record.refuse_scores(scored, &path)?;
+            scored.refuse_other_seed(self.seed, folder)?;
+            let asked = cell.experiment.texts();
+            refuse_different(&path, Difference::between(&scored.settings, &asked))?;
+        }
+        let folder = Folder::new(&path);
+        if self.scored.is_none() || folder.holds_run() {
+            folder.refuse_other(&cell.with_seed(self.seed), &study.train)?;
+        }
+        Ok(())
+    }
 }
 
 /// Refuses runs that have ended in the folder of another cell, which trains the same: a study that got one more axis.
@@ -412,16 +467,14 @@ fn refuse_elsewhere(jobs: &[Job], study: &Study, folder: &Path) -> Result<(), Er
     if jobs.iter().all(|job| job.scored.is_some()) {
         return Ok(());
     }
-    let ended = ended(folder)?;
+    let known: BTreeSet<&str> = study.cells.iter().map(|cell| &*cell.folder).collect();
+    let elsewhere = ended_beside(folder, &known)?;
     for job in jobs.iter().filter(|job| job.scored.is_none()) {
         let asked = study.cells[job.cell].experiment.texts();
-        // Another process may have ended the run itself meanwhile.
         let same = |run: &&Scored| {
-            run.seed == job.seed
-                && run.folder != job.folder
-                && Difference::between(&run.settings, &asked).is_none()
+            run.seed == job.seed && Difference::between(&run.settings, &asked).is_none()
         };
-        if let Some(found) = ended.iter().find(same) {
+        if let Some(found) = elsewhere.iter().find(same) {
             return Err(StudyError::ElsewhereInFolder {
                 found: folder.join(&found.folder),
                 asked: folder.join(&job.folder),

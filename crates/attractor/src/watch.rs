@@ -24,6 +24,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use attractor_core::hint::Hint;
+
 use crate::Error;
 use gate::Token;
 use survey::Survey;
@@ -52,8 +54,8 @@ pub enum WatchError {
 
 impl WatchError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        "leave `--port` out: a free one is then found".to_string()
+    pub fn hint(&self) -> Hint {
+        "leave `--port` out: a free one is then found".into()
     }
 }
 

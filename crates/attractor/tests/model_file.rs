@@ -243,7 +243,7 @@ fn the_path_and_a_hint_stand_with_the_fault() {
     fs::write(&path, file(r#"{"model":"plrn"}"#, &[])).unwrap();
     let error = Reconstruction::read(&path).err().unwrap();
     assert!(error.to_string().ends_with("m.safetensors"));
-    assert_eq!(error.hint().unwrap(), "did you mean `plrnn`?");
+    assert_eq!(error.hint().unwrap().to_string(), "did you mean `plrnn`?");
 }
 
 proptest! {

@@ -52,7 +52,10 @@ fn values(content: &[u8]) -> Vec<f64> {
 /// What is said about a file of version 1.
 fn said(header: &str, data: &[u8]) -> (String, String) {
     let error = read(&npy(1, header, data)).unwrap_err();
-    (error.fault.to_string(), error.hint().unwrap_or_default())
+    (
+        error.fault.to_string(),
+        error.hint().map_or(String::new(), |hint| hint.to_string()),
+    )
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn cells_are_entries_with_all_combinations() {
     let only = study.only(&["long".to_string()]).unwrap();
     assert_eq!(only.cells.len(), 2);
     let none = only.only(&["lang".to_string()]).err().unwrap();
-    assert_eq!(none.hint().unwrap(), "did you mean `long`?");
+    assert_eq!(none.hint().unwrap().to_string(), "did you mean `long`?");
 }
 
 /// What is wrong after two seeds and the data, what is said of it, and what is hinted.

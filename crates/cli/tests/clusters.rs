@@ -44,18 +44,20 @@ fn folder_with_study() -> tempfile::TempDir {
     folder
 }
 
+/// Whether a program is on the path.
+fn is_there(program: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", &format!("command -v {program}")])
+        .output();
+    found.is_ok_and(|output| output.status.success())
+}
+
 /// Whether the programs are there and may be started.
 fn can_start() -> bool {
-    let there = |program: &str| {
-        let found = Command::new("sh")
-            .args(["-c", &format!("command -v {program}")])
-            .output();
-        found.is_ok_and(|output| output.status.success())
-    };
     let programs = ["slurmctld", "slurmd", "sbatch", "munged"];
     let is_root = fs::metadata("/proc/self")
         .is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0);
-    programs.into_iter().all(there) && is_root
+    programs.into_iter().all(is_there) && is_root
 }
 
 impl Cluster {
@@ -69,7 +71,7 @@ impl Cluster {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
-        for name in ["state", "spool", "log", "munge"] {
+        for name in ["state", "spool", "log", "munge", "hidden"] {
             fs::create_dir(path.join(name)).unwrap();
         }
         fs::set_permissions(path.join("munge"), Permissions::from_mode(0o711)).unwrap();
@@ -84,10 +86,30 @@ impl Cluster {
         cluster.daemon("munged", &["--foreground", "--force"], true);
         cluster.wait_for(|| cluster.folder.path().join("munge/socket").exists());
         cluster.daemon("slurmctld", &["-D"], false);
-        let host = host();
-        cluster.daemon("slurmd", &["-D", "-N", &host], false);
+        cluster.start_node();
         cluster.wait_for(|| cluster.said("sinfo", &["-h", "-o", "%T"]).contains("idle"));
         Some(cluster)
+    }
+
+    /// The node's daemon, which sees an empty folder where the submitting machine has [`Cluster::hidden`].
+    fn start_node(&mut self) {
+        let hide = "mount -t tmpfs none \"$1\" && exec slurmd -D -N \"$2\"";
+        let (hidden, host) = (self.hidden(), host());
+        let words = [
+            "-m",
+            "sh",
+            "-c",
+            hide,
+            "sh",
+            hidden.to_str().unwrap(),
+            &host,
+        ];
+        self.daemon("unshare", &words, false);
+    }
+
+    /// A folder that the node does not see.
+    fn hidden(&self) -> PathBuf {
+        self.folder.path().join("hidden")
     }
 
     fn daemon(&mut self, program: &str, words: &[&str], is_munge: bool) {
@@ -117,7 +139,7 @@ impl Cluster {
         let begun = Instant::now();
         while !is_there() {
             assert!(
-                begun.elapsed() < Duration::from_secs(240),
+                begun.elapsed() < Duration::from_secs(600),
                 "it does not come: {}",
                 self.said("squeue", &[])
             );
@@ -125,37 +147,63 @@ impl Cluster {
         }
     }
 
-    fn said(&self, program: &str, words: &[&str]) -> String {
+    fn called(&self, program: &str, words: &[&str]) -> Output {
         let conf = self.folder.path().join("slurm.conf");
-        let output = Command::new(program)
-            .args(words)
-            .env("SLURM_CONF", conf)
-            .output();
-        String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
-    }
-
-    fn sweep(&self, words: &[&str]) -> Output {
-        let conf = self.folder.path().join("slurm.conf");
-        let mut command = Command::new(PROGRAM);
-        command.arg("sweep").args(words).env("SLURM_CONF", conf);
+        let mut command = Command::new(program);
+        command.args(words).env("SLURM_CONF", conf);
         command.output().unwrap()
     }
 
-    /// Submits the study as an array of three; gives the number of the job.
-    fn submit(&self, study: &Path, out: &Path) -> String {
-        let words = ["--engine", "slurm", "--jobs", "3", "--restarts", "5"];
-        let paths = [study.to_str().unwrap(), "--out", out.to_str().unwrap()];
-        let output = self.sweep(&[&paths[..], &words[..]].concat());
+    fn said(&self, program: &str, words: &[&str]) -> String {
+        String::from_utf8_lossy(&self.called(program, words).stdout).into_owned()
+    }
+
+    fn command(&self, program: &Path, words: &[&str]) -> Command {
+        let conf = self.folder.path().join("slurm.conf");
+        let mut command = Command::new(program);
+        command.arg("sweep").args(words).env("SLURM_CONF", conf);
+        command
+    }
+
+    fn sweep(&self, words: &[&str]) -> Output {
+        self.command(Path::new(PROGRAM), words).output().unwrap()
+    }
+
+    /// Submits a study; gives the number of the job.
+    fn submit(&self, [study, out]: [&Path; 2], words: &[&str]) -> String {
+        self.submit_by(Path::new(PROGRAM), [study, out], words)
+    }
+
+    fn submit_by(&self, program: &Path, [study, out]: [&Path; 2], words: &[&str]) -> String {
+        let words = [&asked(study, out)[..], words].concat();
+        let output = self.command(program, &words).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{said}");
         let words = said.split("submitted job ").nth(1).unwrap();
         words.split(':').next().unwrap().to_string()
     }
 
+    /// What `--status` prints of a folder.
+    fn status(&self, out: &Path) -> String {
+        let status = self.sweep(&["--status", out.to_str().unwrap()]);
+        String::from_utf8_lossy(&status.stdout).into_owned()
+    }
+
+    /// Whether the queue answers, and the job is not in it.
     fn is_over(&self, job: &str) -> bool {
-        self.said("squeue", &["-h", "-j", job]).trim().is_empty()
+        let queue = self.called("squeue", &["-h", "-j", job]);
+        queue.status.success() && queue.stdout.trim_ascii().is_empty()
     }
 }
+
+/// The words that hand a study to Slurm.
+fn asked<'a>(study: &'a Path, out: &'a Path) -> [&'a str; 5] {
+    let (study, out) = (study.to_str().unwrap(), out.to_str().unwrap());
+    [study, "--out", out, "--engine", "slurm"]
+}
+
+/// As an array of three.
+const THREE: [&str; 4] = ["--jobs", "3", "--restarts", "5"];
 
 impl Drop for Cluster {
     fn drop(&mut self) {
@@ -218,55 +266,38 @@ fn collect(path: &Path, root: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-fn local(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let out = folder.join("local");
+/// What a sweep at home gives, of so many runs.
+fn local(study: &Path, runs: usize) -> Vec<(PathBuf, Vec<u8>)> {
+    let out = study.with_extension("local");
     let ran = Command::new(PROGRAM)
         .arg("sweep")
-        .arg(folder.join("study.toml"))
+        .arg(study)
         .arg("--out")
         .arg(&out)
         .arg("--quiet")
         .output();
     assert!(ran.unwrap().status.success());
     let results = results(&out);
-    assert_eq!(results.len(), 36);
+    assert_eq!(results.len(), 3 * runs);
     results
 }
 
-/// What is disturbed on the way, by requeues, by the signal of the time limit and by an end of the node's daemon, has the bytes of a sweep at
-/// home.
+/// What is disturbed on the way, by requeues, by the signal of the time limit, by the limit itself, by an end of the node's daemon and by a
+/// file system without locks, has the bytes of a sweep at home.
 #[test]
 fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
     let Some(mut cluster) = Cluster::start() else {
         return;
     };
     let folder = folder_with_study();
-    let (study, out) = (folder.path().join("study.toml"), folder.path().join("out"));
-    let job = cluster.submit(&study, &out);
+    let here = folder.path();
+    let study = here.join("study.toml");
+    // It needs minutes, and goes on beside the others.
+    let limited = Limited::submit(&cluster, here);
+    let out = here.join("out");
+    let job = cluster.submit([&study, &out], &THREE);
     refused_while_queued(&cluster, &job, [&study, &out]);
-    let running = |cluster: &Cluster| {
-        cluster
-            .said("squeue", &["-h", "-r", "-t", "R", "-j", &job])
-            .lines()
-            .count()
-    };
-    cluster.wait_for(|| running(&cluster) > 0);
-    sleep(Duration::from_secs(1));
-    cluster.said("scontrol", &["requeue", &format!("{job}_0")]);
-    cluster.said(
-        "scancel",
-        &["--signal=USR1", "--batch", &format!("{job}_1")],
-    );
-    sleep(Duration::from_secs(1));
-    let status = cluster.sweep(&["--status", out.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&status.stdout).into_owned();
-    assert!(said.contains("of 12 runs done"), "{said}");
-    // The node's daemon dies and comes back; its tasks go on.
-    let mut daemon = cluster.daemons.pop().unwrap();
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
-    let host = host();
-    cluster.daemon("slurmd", &["-D", "-N", &host], false);
+    disturb(&mut cluster, &job, &out);
     cluster.wait_for(|| cluster.is_over(&job));
     let status = cluster.sweep(&["--status", out.to_str().unwrap(), "--json"]);
     let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
@@ -275,22 +306,180 @@ fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
         (&12.into(), &12.into()),
         "{status:#}"
     );
-    assert_eq!(results(&out), local(folder.path()));
-    let done = cluster.sweep(&[
-        study.to_str().unwrap(),
-        "--out",
-        out.to_str().unwrap(),
-        "--engine",
-        "slurm",
-    ]);
+    let home = local(&study, 12);
+    assert_eq!(results(&out), home);
+    let done = cluster.sweep(&asked(&study, &out));
     assert!(String::from_utf8_lossy(&done.stderr).contains("all runs of the study are done"));
-    refused_partition(&cluster, &study, &folder.path().join("other"));
+    refused_edited(&cluster, &study, &out);
+    refused_partition(&cluster, &study, &here.join("other"));
+    one_of_two_at_once(&cluster, &study, &here.join("twice"));
+    without_locks(&cluster, here, &home);
+    unseen_folder(&cluster, &study);
+    replaced_program(&cluster, here);
+    limited.ends_as_at_home(&cluster);
+}
+
+/// Requeues a task, sends the signal of the time limit to another, and lets the node's daemon die and come back; tasks go on.
+fn disturb(cluster: &mut Cluster, job: &str, out: &Path) {
+    let running = |cluster: &Cluster| {
+        let tasks = cluster.said("squeue", &["-h", "-r", "-t", "R", "-j", job]);
+        tasks.lines().count()
+    };
+    cluster.wait_for(|| running(cluster) > 0);
+    sleep(Duration::from_secs(1));
+    cluster.said("scontrol", &["requeue", &format!("{job}_0")]);
+    let task = format!("{job}_1");
+    cluster.said("scancel", &["--signal=USR1", "--batch", &task]);
+    sleep(Duration::from_secs(1));
+    let said = cluster.status(out);
+    assert!(said.contains("of 12 runs done"), "{said}");
+    let mut daemon = cluster.daemons.pop().unwrap();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    cluster.start_node();
+}
+
+/// One run, longer than the time limit of its task leaves it.
+struct Limited {
+    study: PathBuf,
+    out: PathBuf,
+    job: String,
+}
+
+impl Limited {
+    fn submit(cluster: &Cluster, folder: &Path) -> Limited {
+        let study = folder.join("limited.toml");
+        let longer = STUDY
+            .replace("seeds = 12", "seeds = 1")
+            .replace("epochs = 40", "epochs = 4000")
+            .replace("name = \"small\"", "name = \"limited\"");
+        fs::write(&study, longer).unwrap();
+        let out = folder.join("limited");
+        // The shortest limit that Slurm has; its warning comes up to half a minute early or late.
+        let words = ["--jobs", "1", "--time", "1", "--signal-before", "50"];
+        let job = cluster.submit([&study, &out], &words);
+        Limited { study, out, job }
+    }
+
+    fn ends_as_at_home(&self, cluster: &Cluster) {
+        cluster.wait_for(|| cluster.is_over(&self.job));
+        let shown = cluster.said("scontrol", &["show", "job", &self.job]);
+        let restarts = shown.split("Restarts=").nth(1).unwrap();
+        let restarts = restarts.split_whitespace().next().unwrap();
+        assert!(restarts.parse::<u32>().unwrap() > 0, "{shown}");
+        assert_eq!(results(&self.out), local(&self.study, 1), "{shown}");
+    }
+}
+
+/// Tasks whose file locks all fail share a folder by claims, and help one another.
+fn without_locks(cluster: &Cluster, folder: &Path, home: &[(PathBuf, Vec<u8>)]) {
+    let library = folder.join("flock.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/flock.c");
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-o"]).arg(&library);
+    if !compile
+        .arg(source)
+        .output()
+        .is_ok_and(|made| made.status.success())
+    {
+        return println!("skipped: no C compiler `cc` to take file locks away with");
+    }
+    let out = folder.join("unlocked");
+    let setup = format!("export LD_PRELOAD={}", library.display());
+    let words = [&THREE[..], &["--setup", &setup]].concat();
+    let job = cluster.submit([&folder.join("study.toml"), &out], &words);
+    cluster.wait_for(|| cluster.is_over(&job));
+    assert_eq!(results(&out), home);
+}
+
+/// Of two that submit the same at once, one is refused.
+fn one_of_two_at_once(cluster: &Cluster, study: &Path, out: &Path) {
+    let program = Path::new(PROGRAM);
+    let both = [(); 2].map(|()| {
+        let mut command = cluster.command(program, &asked(study, out));
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    });
+    let both = both.map(|child| child.wait_with_output().unwrap());
+    let said = both.each_ref().map(|output| {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    });
+    let refused: Vec<_> = said.iter().filter(|(code, _)| *code == Some(2)).collect();
+    assert_eq!(refused.len(), 1, "{said:?}");
+    let why = &refused[0].1;
+    assert!(
+        why.contains("another process is submitting") || why.contains("is still"),
+        "{why}"
+    );
+    assert!(
+        cluster
+            .sweep(&["--cancel", out.to_str().unwrap()])
+            .status
+            .success()
+    );
+}
+
+/// A study that does not fit its runs any more is not submitted.
+fn refused_edited(cluster: &Cluster, study: &Path, out: &Path) {
+    let edited = study.with_file_name("edited.toml");
+    fs::write(&edited, STUDY.replace("hidden = 20", "hidden = 21")).unwrap();
+    let refused = cluster.sweep(&asked(&edited, out));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("hidden"), "{said}");
+    assert_eq!(submissions(out), 1);
+}
+
+/// Where the nodes do not see the folder nothing runs, and the status says why.
+fn unseen_folder(cluster: &Cluster, study: &Path) {
+    let out = cluster.hidden().join("out");
+    let job = cluster.submit([study, &out], &THREE);
+    cluster.wait_for(|| cluster.is_over(&job));
+    let said = cluster.status(&out);
+    assert!(said.contains("0 of 12 runs done"), "{said}");
+    assert!(said.contains("do the nodes see this folder?"), "{said}");
+}
+
+/// A program that is another one when its job begins runs nothing.
+fn replaced_program(cluster: &Cluster, folder: &Path) {
+    let (program, other) = (folder.join("attractor"), folder.join("other-attractor"));
+    fs::copy(PROGRAM, &program).unwrap();
+    fs::copy(PROGRAM, &other).unwrap();
+    let mut file = fs::OpenOptions::new().append(true).open(&other).unwrap();
+    std::io::Write::write_all(&mut file, b"another").unwrap();
+    drop(file);
+    let out = folder.join("replaced");
+    let words = ["--slurm", "--begin=now+3"];
+    let job = cluster.submit_by(&program, [&folder.join("study.toml"), &out], &words);
+    fs::rename(&other, &program).unwrap();
+    let said = cluster.status(&out);
+    assert!(said.contains("the program was replaced since"), "{said}");
+    cluster.wait_for(|| cluster.is_over(&job));
+    let log = || fs::read_to_string(out.join(".jobs/1/levels.log")).unwrap_or_default();
+    // It may be written a moment after the queue is left.
+    cluster.wait_for(|| !log().trim().is_empty());
+    assert!(
+        log().contains("the program was replaced since"),
+        "{}",
+        log()
+    );
+    let said = cluster.status(&out);
+    assert!(said.contains("0 of 12 runs done"), "{said}");
+}
+
+fn submissions(out: &Path) -> usize {
+    let entries = fs::read_dir(out.join(".jobs"));
+    entries.map_or(0, |entries| {
+        entries
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+            .count()
+    })
 }
 
 /// The same command is refused while its job is in the queue.
 fn refused_while_queued(cluster: &Cluster, job: &str, [study, out]: [&Path; 2]) {
-    let words = [study.to_str().unwrap(), "--out", out.to_str().unwrap()];
-    let again = cluster.sweep(&[&words[..], &["--engine", "slurm"]].concat());
+    let again = cluster.sweep(&asked(study, out));
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
     assert_eq!(again.status.code(), Some(2), "{said}");
     assert!(said.contains(&format!("job {job} is still")), "{said}");
@@ -299,28 +488,25 @@ fn refused_while_queued(cluster: &Cluster, job: &str, [study, out]: [&Path; 2]) 
 
 /// Slurm's words come first, and nothing is left behind.
 fn refused_partition(cluster: &Cluster, study: &Path, out: &Path) {
-    let words = [
-        study.to_str().unwrap(),
-        "--out",
-        out.to_str().unwrap(),
-        "--engine",
-        "slurm",
-        "--slurm",
-        "--partition=nowhere",
-    ];
+    let words = [&asked(study, out)[..], &["--slurm", "--partition=nowhere"]].concat();
     let refused = cluster.sweep(&words);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("invalid partition"), "{said}");
-    assert!(fs::read_dir(out.join(".jobs")).map_or(0, Iterator::count) == 0);
+    assert!(!out.exists());
 }
 
-/// Any other queue takes a script with a share; here a loop of the shell, without Slurm.
+/// Any other queue takes a script with a share; here GNU parallel, or else a loop of the shell.
 #[test]
 fn a_command_of_ones_own_runs_the_shares() {
     let folder = folder_with_study();
     let (study, out) = (folder.path().join("study.toml"), folder.path().join("out"));
-    let submit = "seq 0 {last} | xargs -P 2 -n 1 {script}";
+    let submit = if is_there("parallel") {
+        "seq 0 {last} | parallel -j 2 {script}"
+    } else {
+        println!("skipped: GNU parallel is not installed; xargs takes its place");
+        "seq 0 {last} | xargs -P 2 -n 1 {script}"
+    };
     let ran = Command::new(PROGRAM)
         .arg("sweep")
         .args([study.to_str().unwrap(), "--out", out.to_str().unwrap()])
@@ -332,7 +518,7 @@ fn a_command_of_ones_own_runs_the_shares() {
         "{}",
         String::from_utf8_lossy(&ran.stderr)
     );
-    assert_eq!(results(&out), local(folder.path()));
+    assert_eq!(results(&out), local(&study, 12));
 }
 
 #[test]
@@ -373,5 +559,45 @@ fn mistakes_are_told_before_anything_is_submitted() {
         assert!(script.contains(line), "{line} in {script}");
     }
     assert!(run(&["--share", "3/3"]).status.code() == Some(2));
+    let replaced = run(&["--submitted", "0123456789abcdef"]);
+    let said = String::from_utf8_lossy(&replaced.stderr).into_owned();
+    assert!(said.contains("the program was replaced since"), "{said}");
     assert!(!out.exists());
+}
+
+/// A folder in the memory of the submitting machine is refused where there are other nodes, before anything is submitted. The programs of Slurm
+/// are made up here.
+#[test]
+fn a_folder_that_other_nodes_cannot_see_is_refused() {
+    let memory = Path::new("/dev/shm");
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    if !mounts.contains(" /dev/shm tmpfs ") {
+        return println!("skipped: /dev/shm is not in memory");
+    }
+    let (folder, out) = (folder_with_study(), tempfile::tempdir_in(memory).unwrap());
+    let (bin, called) = (folder.path().join("bin"), folder.path().join("called"));
+    fs::create_dir(&bin).unwrap();
+    let make = |name: &str, script: String| {
+        let path = bin.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    };
+    make("sinfo", "echo node17".to_string());
+    make("sbatch", format!("touch {}; echo 1", called.display()));
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let out = out.path().join("out");
+    let study = folder.path().join("study.toml");
+    let mut command = Command::new(PROGRAM);
+    command
+        .arg("sweep")
+        .args(asked(&study, &out))
+        .env("PATH", path);
+    let refused = command.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("node node17 does not see this folder"),
+        "{said}"
+    );
+    assert!(!out.exists() && !called.exists());
 }

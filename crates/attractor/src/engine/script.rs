@@ -8,7 +8,7 @@ use std::env;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Engine, Request, STUDY, absolute, program};
+use super::{Engine, Request, STUDY, absolute, fingerprint, program};
 use crate::Error;
 use crate::shell;
 
@@ -24,7 +24,7 @@ pub(super) fn scripts(request: &Request, place: &Path) -> Result<[String; 2], Er
         Engine::Command(_) => (String::new(), String::new(), "${1:-$ATTRACTOR_SHARE}"),
     };
     let setup = setup(request);
-    let task = format!("{command} --share {share}/{}", request.jobs);
+    let task = format!("{command} --share {share}/{} --help-others", request.jobs);
     let body = match &request.engine {
         Engine::Slurm(slurm) => requeued(&task, slurm.restarts),
         Engine::Command(_) => format!("exec {task}\n"),
@@ -58,11 +58,13 @@ fn command(request: &Request, place: &Path) -> Result<String, Error> {
         Some(folder) => Some(absolute(folder)?),
         None => None,
     };
+    let program = program()?;
     let mut command = format!(
-        "{} sweep {} --out {} --workers 1 --quiet",
-        shell::path(&program()?),
+        "{} sweep {} --out {} --workers 1 --quiet --submitted {}",
+        shell::path(&program),
         shell::path(&place.join(STUDY)),
-        shell::path(&absolute(&request.folder)?)
+        shell::path(&absolute(&request.folder)?),
+        fingerprint(&program)?
     );
     if let Some(folder) = folder {
         let _ = write!(command, " --data-dir {}", shell::path(&folder));

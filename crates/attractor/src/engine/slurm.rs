@@ -1,12 +1,13 @@
 //! Slurm: one array of few tasks, each of many runs, behind a job that computes floors and chance levels once.
 
 use std::fmt::Write;
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
 use super::{EngineError, LEVELS, Request, SHARE};
-use crate::Error;
+use crate::{Error, run};
 
 /// What Slurm is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +61,8 @@ impl Slurm {
     }
 
     /// Submits both jobs; gives the number of the array.
-    pub(super) fn submit(&self, _: &Request, place: &Path) -> Result<String, Error> {
+    pub(super) fn submit(&self, request: &Request, place: &Path) -> Result<String, Error> {
+        refuse_unseen(&request.folder)?;
         let levels = sbatch(place, &[LEVELS])?;
         let behind = format!("--dependency=afterok:{levels}");
         // What can never start is not left in the queue.
@@ -70,6 +72,45 @@ impl Slurm {
         }
         submitted
     }
+}
+
+/// Refuses a folder in the memory of this machine where there are other nodes.
+fn refuse_unseen(folder: &Path) -> Result<(), Error> {
+    if !is_in_memory(folder) {
+        return Ok(());
+    }
+    let nodes = Command::new("sinfo")
+        .args(["-h", "-N", "-o", "%N"])
+        .output();
+    let (nodes, here) = (said("sinfo", nodes)?, run::host());
+    let short = |name: &str| {
+        name.trim()
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .to_string()
+    };
+    match nodes.lines().find(|node| short(node) != short(&here)) {
+        None => Ok(()),
+        Some(node) => Err(EngineError::Unseen {
+            node: node.trim().to_string(),
+            folder: folder.to_path_buf(),
+        }
+        .into()),
+    }
+}
+
+/// Whether a folder is in a file system that is kept in memory, where the system tells.
+fn is_in_memory(folder: &Path) -> bool {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounts = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ').skip(1);
+        Some((words.next()?, words.next()?))
+    });
+    let folder = folder.canonicalize().unwrap_or_default();
+    let under = mounts.filter(|(place, _)| folder.starts_with(place));
+    let nearest = under.max_by_key(|(place, _)| place.len());
+    nearest.is_some_and(|(_, kind)| ["tmpfs", "ramfs"].contains(&kind))
 }
 
 fn sbatch(place: &Path, words: &[&str]) -> Result<String, Error> {
@@ -84,12 +125,20 @@ fn sbatch(place: &Path, words: &[&str]) -> Result<String, Error> {
     Ok(job.split(';').next().unwrap_or_default().trim().to_string())
 }
 
-/// What the queue says of a job; none if it is not in it, or there is no queue.
-pub(super) fn state(job: &str) -> Option<String> {
+/// What the queue says of a job; none if it is not in it. A queue that does not answer is an error: the job may be there.
+pub(super) fn state(job: &str) -> Result<Option<String>, Error> {
     let output = Command::new("squeue")
         .args(["-h", "-r", "-j", job, "-o", "%T"])
         .output();
-    let said = said("squeue", output).ok()?;
+    let said = match said("squeue", output) {
+        // A job that ended long ago is forgotten.
+        Err(Error::Engine(EngineError::Refused { said, .. }))
+            if said.contains("Invalid job id") =>
+        {
+            return Ok(None);
+        }
+        said => said?,
+    };
     let mut states: Vec<&str> = said
         .lines()
         .map(str::trim)
@@ -107,7 +156,7 @@ pub(super) fn state(job: &str) -> Option<String> {
         .iter()
         .map(|(n, state)| format!("{n} {}", state.to_lowercase()));
     let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| words.join(", "))
+    Ok((!words.is_empty()).then(|| words.join(", ")))
 }
 
 /// Ends all tasks of a job.

@@ -260,7 +260,7 @@ mod tests {
                 format!("{reason} (line {line} of a.toml)")
             );
             assert_eq!(
-                error.hint().unwrap(),
+                error.hint().unwrap().to_string(),
                 "keys of [data] are path, dt, time, channels, input, trajectory, only-trajectories, delimiter, decimal, header, array, from, to, rate, missing-value, resample, grid, prepare"
             );
         }

@@ -5,6 +5,7 @@
 //!                               trained on   chosen by     scored by
 //! ```
 
+use attractor_core::hint::Hint;
 use attractor_core::prepare;
 use attractor_core::series::{Scaling, Series, SeriesError, mean_and_sd};
 use attractor_core::text::{count, enumerate};
@@ -51,17 +52,17 @@ pub enum SplitError {
 
 impl SplitError {
     /// What the user can do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
         match self {
-            SplitError::Nothing(_) => "use another share, such as 0.2".to_string(),
+            SplitError::Nothing(_) => "use another share, such as 0.2".into(),
             SplitError::Unknown { known, .. } => {
-                format!("give how many to hold out, or names: {}", enumerate(known))
+                format!("give how many to hold out, or names: {}", enumerate(known)).into()
             }
             SplitError::All { there: 1 } => {
-                "`--held-out 0.2` keeps the end of the trajectory".to_string()
+                "`--held-out 0.2` keeps the end of the trajectory".into()
             }
             SplitError::All { there } => {
-                format!("use `--held-out-trajectories {}` or less", there - 1)
+                format!("use `--held-out-trajectories {}` or less", there - 1).into()
             }
         }
     }
@@ -358,7 +359,7 @@ mod tests {
         );
         let said = |text: &str| {
             let error = split(text, 0.0).unwrap_err();
-            (error.to_string(), error.hint())
+            (error.to_string(), error.hint().to_string())
         };
         assert_eq!(said("carl").0, "no trajectory is named `carl`");
         assert!(said("carl").1.ends_with("ann, bob and (3)"));

@@ -27,7 +27,7 @@ fn series(rows: usize, channels: usize) -> Series {
 fn mistakes_are_told_with_their_place() {
     let said = |given: &[(&str, &str, Origin)]| {
         let error = check(given).unwrap_err();
-        (error.to_string(), error.hint().unwrap())
+        (error.to_string(), error.hint().unwrap().to_string())
     };
     let (what, hint) = said(&[("aplha", "0.1", line(9))]);
     assert_eq!(what, "unknown setting `aplha` (line 9 of lorenz.toml)");
@@ -52,7 +52,7 @@ fn later_values_win() {
     let paper = Experiment::check(&raw).unwrap();
     assert_eq!(paper.settings().choice("observation-start"), "random");
     let unknown = raw.preset("papre").unwrap_err();
-    assert_eq!(unknown.hint().unwrap(), "did you mean `paper`?");
+    assert_eq!(unknown.hint().unwrap().to_string(), "did you mean `paper`?");
 }
 
 #[test]
@@ -90,7 +90,10 @@ fn smoothing_wider_than_the_data_is_refused() {
         wide.to_string(),
         "smoothing over 201 rows needs as many without a gap, the longest stretch has 200"
     );
-    assert_eq!(wide.hint().unwrap(), "use `--smooth 24` or less");
+    assert_eq!(
+        wide.hint().unwrap().to_string(),
+        "use `--smooth 24` or less"
+    );
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn data_that_do_not_fit_are_refused() {
     let experiment = |name, text| check(&[(name, text, Origin::Flag)]).unwrap();
     let long = experiment("window", "20").resolve(&series(20, 2));
     assert_eq!(
-        long.err().unwrap().hint().unwrap(),
+        long.err().unwrap().hint().unwrap().to_string(),
         "use `--window 19` or less"
     );
     let small = check(&[

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use attractor_core::hint::Hint;
 use attractor_core::text::count;
 
 /// Why there is no figure.
@@ -104,46 +105,46 @@ pub enum FigureError {
 
 impl FigureError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             FigureError::Extension { .. } => {
-                Some("name the file as in `--out figure.svg`".to_string())
+                Some("name the file as in `--out figure.svg`".into())
             }
             FigureError::TableExists { .. } => {
-                Some("name another figure with `--out`, or move the file away".to_string())
+                Some("name another figure with `--out`, or move the file away".into())
             }
             FigureError::NoSubject { kind, .. } => Some(format!(
                 "as in `attractor plot {kind} RUN --out {kind}.svg`"
-            )),
+            ).into()),
             FigureError::NotNeeded { kind } => {
-                Some(format!("`attractor plot {kind} --out {kind}.svg`"))
+                Some(format!("`attractor plot {kind} --out {kind}.svg`").into())
             }
             FigureError::Labels { .. } => {
-                Some("give one label a RUN, with commas between, or none".to_string())
+                Some("give one label a RUN, with commas between, or none".into())
             }
             FigureError::NothingToRead | FigureError::NoData { .. } => {
-                Some("give data with `--data FILE`".to_string())
+                Some("give data with `--data FILE`".into())
             }
             FigureError::TooShort { found, .. } => match found {
-                0 | 1 => Some("give more data with `--data FILE`".to_string()),
+                0 | 1 => Some("give more data with `--data FILE`".into()),
                 _ => Some(format!(
                     "give more data with `--data FILE`, or ask for less where the figure takes `--steps` or `--ahead`: there are {found} rows"
-                )),
+                ).into()),
             },
             FigureError::UnknownChannel { .. } => {
-                Some("`--show` takes names, or numbers from 1, with commas between".to_string())
+                Some("`--show` takes names, or numbers from 1, with commas between".into())
             }
             FigureError::NotForced { .. } => {
-                Some("leave it out; `attractor list models` says which models are trained under teacher forcing".to_string())
+                Some("leave it out; `attractor list models` says which models are trained under teacher forcing".into())
             }
             FigureError::NoOrbit { .. } => {
-                Some("start from other data with `--data FILE`, or train it again".to_string())
+                Some("start from other data with `--data FILE`, or train it again".into())
             }
             FigureError::NoLineSearch { .. } => {
-                Some("`attractor line-search DATA --out FOLDER` makes one".to_string())
+                Some("`attractor line-search DATA --out FOLDER` makes one".into())
             }
             FigureError::NotCurve { .. } => {
-                Some("the same `attractor line-search` again writes it anew".to_string())
+                Some("the same `attractor line-search` again writes it anew".into())
             }
             FigureError::NoLandscape { .. } => None,
         }

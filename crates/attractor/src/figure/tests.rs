@@ -31,10 +31,13 @@ fn kinds_have_names_of_their_own_and_a_sentence() {
 fn a_name_that_is_nearly_right_is_guessed() {
     let error = find("heatmap").err().unwrap();
     assert_eq!(error.to_string(), "no figure is named `heatmap`");
-    assert_eq!(error.told().unwrap(), "did you mean `heat-map`?");
+    assert_eq!(
+        error.hint().unwrap().to_string(),
+        "did you mean `heat-map`?"
+    );
     let far = find("q").err().unwrap();
     assert_eq!(
-        far.told().unwrap(),
+        far.hint().unwrap().to_string(),
         "`attractor plot` lists the kinds of figures"
     );
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attractor_core::hint::Hint;
 use attractor_core::series::SeriesError;
 use attractor_core::text::count;
 
@@ -566,7 +567,7 @@ impl FormatError {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         self.fault.hint()
     }
 }

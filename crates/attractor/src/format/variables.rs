@@ -118,7 +118,7 @@ mod tests {
         let twins = [variable("a", 5), variable("b", 5)];
         let error = choose(&twins, &ReadOptions::default()).unwrap_err();
         assert_eq!(
-            error.hint().unwrap(),
+            error.hint().unwrap().to_string(),
             "name one with --array: a (5 × 2), b (5 × 2)"
         );
     }

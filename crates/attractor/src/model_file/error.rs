@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use attractor_core::hint::Hint;
 use attractor_core::method::LoadError;
 
 /// A model file that cannot be read, and why.
@@ -65,7 +66,7 @@ pub enum ModelFault {
 
 impl ModelFileError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match &self.fault {
             ModelFault::Truncated => {
                 Some("bring the whole file back; the model of a run is trained again if its folder is removed".into())
@@ -74,12 +75,12 @@ impl ModelFileError {
                 "in Python: `save_file(tensors, path, metadata={\"model\": \"clipped-shallow-plrnn\"})`".into(),
             ),
             ModelFault::UnknownModel { near: Some(near), .. } => {
-                Some(format!("did you mean `{near}`?"))
+                Some(format!("did you mean `{near}`?").into())
             }
             ModelFault::UnknownModel { .. } => {
                 Some("`attractor list models` prints all names".into())
             }
-            ModelFault::Load(error) => error.hint(),
+            ModelFault::Load(error) => error.hint().map(Hint::from),
             _ => None,
         }
     }

@@ -55,7 +55,7 @@ struct Owner {
 
 /// A folder that this process works in; given back in the end.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(crate) struct Claim {
     path: PathBuf,
     owner: Owner,
     is_lost: Arc<AtomicBool>,
@@ -67,7 +67,7 @@ pub(super) struct Claim {
 impl Claim {
     /// Claims a folder; none while another process has it. `locked` says that this process holds the file system's lock, which no
     /// living process of this machine that says so can then hold.
-    pub(super) fn take(folder: &Path, locked: bool) -> io::Result<Option<Claim>> {
+    pub(crate) fn take(folder: &Path, locked: bool) -> io::Result<Option<Claim>> {
         let owner = Owner::this(locked);
         let path = folder.join(CLAIM);
         if let Some(file) = create_claim(&path, &owner)? {
@@ -144,6 +144,15 @@ pub(crate) fn is_claimed(folder: &Path) -> bool {
     }
     let written = fs::metadata(&path).and_then(|file| file.modified());
     written.is_ok_and(|time| time.elapsed().map_or(true, |age| age <= STALE))
+}
+
+/// Whether the file system of a folder lets one claim exclude another: tried here and now.
+pub(crate) fn claims_hold(folder: &Path) -> io::Result<bool> {
+    match Claim::take(folder, false)? {
+        // Another process has it, and this one sees that.
+        None => Ok(true),
+        Some(_held) => Ok(Claim::take(folder, false)?.is_none()),
+    }
 }
 
 /// The right to remove a claim, of one process at a time.
@@ -300,7 +309,7 @@ fn write(file: &mut File, owner: &Owner) -> io::Result<()> {
 }
 
 /// The name of this machine.
-pub(super) fn host() -> String {
+pub(crate) fn host() -> String {
     let known = ["/proc/sys/kernel/hostname", "/etc/hostname"];
     let mut texts = known
         .iter()
@@ -364,6 +373,8 @@ mod tests {
         drop(claim);
         assert!(names(folder.path()).is_empty());
         assert!(claimed(folder.path(), false).is_some());
+        assert!(claims_hold(folder.path()).unwrap());
+        assert!(names(folder.path()).is_empty());
     }
 
     /// Of many that try at once, whether a claim was left or not, one has it.

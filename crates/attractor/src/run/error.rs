@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use attractor_core::hint::Hint;
+
 use super::{Difference, EXPERIMENT, MODEL};
 use crate::shell;
 
@@ -132,7 +134,7 @@ pub enum RunError {
 
 impl RunError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             RunError::NotEmpty { .. } | RunError::NotFolder { .. } => {
                 Some("name another folder with `--out`".into())
@@ -151,7 +153,7 @@ impl RunError {
             RunError::Unfinished { path } => Some(format!(
                 "`attractor resume {}` continues it",
                 shell::path(path)
-            )),
+            ).into()),
             RunError::Locked { .. } => Some(
                 "wait for it, or stop it with Ctrl-C; where the file system has no locks, a run that was killed is free after a minute".into(),
             ),
@@ -163,21 +165,21 @@ impl RunError {
             RunError::DataGone { path, .. } => Some(format!(
                 "bring the file back, or name where it is now as `path` of [data] in {}",
                 path.join(EXPERIMENT).display()
-            )),
+            ).into()),
             RunError::Damaged { .. } => Some(FROM_THE_START.into()),
             RunError::OtherData { .. } => {
-                Some(format!("bring the old file back; else {FROM_THE_START}"))
+                Some(format!("bring the old file back; else {FROM_THE_START}").into())
             }
             RunError::OtherSettings { .. } => Some(format!(
                 "undo the change of {EXPERIMENT}; else {FROM_THE_START}"
-            )),
+            ).into()),
             RunError::OtherNumerics { .. } => Some(format!(
                 "use the version that it began with; else {FROM_THE_START}"
-            )),
+            ).into()),
             RunError::NotSolved { path } => Some(format!(
                 "`attractor resume {}` solves it from the start",
                 shell::path(path)
-            )),
+            ).into()),
             RunError::NotFound { .. } => {
                 Some("a run is a folder that `attractor train` made; a model is its model.safetensors".into())
             }

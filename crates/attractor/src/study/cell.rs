@@ -29,6 +29,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Whether it is of an entry with one of these names.
+    pub(super) fn is_of(&self, names: &[String]) -> bool {
+        self.name.as_ref().is_some_and(|name| names.contains(name))
+    }
+
     /// Its settings with a seed.
     pub fn with_seed(&self, seed: u64) -> Experiment {
         self.experiment.with("seed", &seed.to_string())

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use attractor_core::hint::{Hint, Style};
 use attractor_core::settings::SettingError;
 
 use super::packed::Damage;
@@ -302,13 +303,13 @@ fn not_in(folders: &[PathBuf]) -> String {
     }
 }
 
-fn did_you_mean(near: &str) -> String {
-    format!("did you mean `{near}`?")
+fn did_you_mean(near: &str) -> Hint {
+    format!("did you mean `{near}`?").into()
 }
 
 impl Mistake {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             Mistake::UnknownKey {
                 near: Some(near), ..
@@ -317,12 +318,10 @@ impl Mistake {
             Mistake::UnknownKey { key, table: "", .. }
                 if all_settings().iter().any(|setting| setting.name == key) =>
             {
-                Some(format!(
-                    "settings of all runs stand in [settings]: `{key}` there"
-                ))
+                Some(format!("settings of all runs stand in [settings]: `{key}` there").into())
             }
             Mistake::UnknownKey { known, .. } => {
-                Some(format!("the known names are {}", known.join(", ")))
+                Some(format!("the known names are {}", known.join(", ")).into())
             }
             Mistake::EmptyGrid | Mistake::EmptyAxis(_) => Some(
                 "give settings lists of values, as in `alpha = [0.1, 0.2]`, or leave it out".into(),
@@ -356,7 +355,7 @@ impl Mistake {
             Mistake::Kind {
                 key,
                 expected: LIST,
-            } => Some(format!("write `{key} = […]`")),
+            } => Some(format!("write `{key} = […]`").into()),
             Mistake::Kind { .. } => {
                 Some("`attractor help sweep` and docs/sweeps.md show the form of a study".into())
             }
@@ -372,11 +371,12 @@ impl Mistake {
 
 impl StudyError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             StudyError::Line { mistake, .. } => mistake.hint(),
+            // Who writes a study writes settings as lines of its file.
             StudyError::OfCell { error, .. } | StudyError::Unfit { error } => {
-                error.told()
+                error.hint().map(|hint| hint.in_style(Style::File))
             }
             StudyError::SameCells { .. } => {
                 Some("leave one of them out; `[[list]]` names cells one by one, where a grid makes both".into())
@@ -388,7 +388,7 @@ impl StudyError {
             StudyError::UnknownEntry { known, .. } if known.is_empty() => {
                 Some("the study has no entries with a name".into())
             }
-            StudyError::UnknownEntry { known, .. } => Some(format!("the known names are {}", known.join(", "))),
+            StudyError::UnknownEntry { known, .. } => Some(format!("the known names are {}", known.join(", ")).into()),
             StudyError::OtherContent { .. } | StudyError::OtherStudy { .. } => {
                 Some("name another folder with `--out`".into())
             }
@@ -400,7 +400,7 @@ impl StudyError {
             StudyError::Repeated { .. } => Some("move one of them elsewhere: a run counts once".into()),
             StudyError::ElsewhereInFolder { found, asked } => {
                 let [found, asked] = [found, asked].map(|run| run.parent().unwrap_or(run).display());
-                Some(format!("rename {found} to {asked}: its runs are then those of the new cell"))
+                Some(format!("rename {found} to {asked}: its runs are then those of the new cell").into())
             }
             StudyError::NoFolder { .. } | StudyError::NotAFolder { .. } | StudyError::NoStudy { .. } => {
                 Some("`attractor sweep STUDY --out DIR` makes one".into())
@@ -417,7 +417,7 @@ impl StudyError {
             StudyError::Edited { .. } => Some(
                 "bring the old file back, or remove it: the run is then judged again, not trained again".into(),
             ),
-            StudyError::UnknownKey(error) => error.hint(),
+            StudyError::UnknownKey(error) => error.hint().map(Hint::from),
             StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),
             StudyError::Read { .. } => None,
         }

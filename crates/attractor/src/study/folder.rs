@@ -7,7 +7,7 @@
 //!
 //! There is no other file that several processes write: what is done is known from the folders alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,12 +18,14 @@ use super::Study;
 use super::error::StudyError;
 use super::packed::Packed;
 use super::scored::{SCORES, Scored, unless_absent};
-use crate::engine::JOBS;
 use crate::run::{Folder, RunError};
 use crate::{Error, store};
 
 /// Floors and chance levels of the study's data.
 pub(crate) const LEVELS: &str = ".levels";
+
+/// Submissions to other machines.
+pub(crate) const JOBS: &str = ".jobs";
 
 pub(super) const RECORD: &str = "study.json";
 
@@ -262,7 +264,15 @@ pub fn index(folder: &Path) -> Result<Vec<Scored>, Error> {
 
 /// Every run under a folder that has ended and was judged, in the order of their folders.
 pub(crate) fn ended(folder: &Path) -> Result<Vec<Scored>, StudyError> {
-    let runs = runs(folder)?;
+    ended_beside(folder, &BTreeSet::new())
+}
+
+/// The same but for those in folders of known cells, which are not read.
+pub(crate) fn ended_beside(
+    folder: &Path,
+    known: &BTreeSet<&str>,
+) -> Result<Vec<Scored>, StudyError> {
+    let runs = runs_beside(folder, known)?;
     let read = |runs: &[PathBuf]| -> Result<Vec<Scored>, StudyError> {
         let scored = runs.iter().map(|run| Scored::read(folder, run));
         scored.filter_map(Result::transpose).collect()
@@ -284,10 +294,11 @@ pub(crate) fn ended(folder: &Path) -> Result<Vec<Scored>, StudyError> {
     Ok(ended)
 }
 
-/// The folders two levels down, in order.
-fn runs(folder: &Path) -> Result<Vec<PathBuf>, StudyError> {
+/// The folders two levels down, in order, but for those of known cells.
+fn runs_beside(folder: &Path, known: &BTreeSet<&str>) -> Result<Vec<PathBuf>, StudyError> {
     let mut runs = Vec::new();
-    for cell in folders(folder)? {
+    let cells = folders(folder)?.into_iter();
+    for cell in cells.filter(|cell| !known.contains(cell.as_str())) {
         let of_cell = folders(&folder.join(&cell))?;
         runs.extend(of_cell.iter().map(|run| Path::new(&cell).join(run)));
     }

@@ -15,6 +15,8 @@ use crate::study::Scored;
 pub(super) struct Queue<'a> {
     inner: Mutex<Inner<'a>>,
     total: usize,
+    /// Whether runs that another process holds are tried again.
+    waits: bool,
 }
 
 struct Inner<'a> {
@@ -50,7 +52,21 @@ impl<'a> Queue<'a> {
                 ended,
             }),
             total: jobs.len(),
+            waits: true,
         }
+    }
+
+    /// Runs that are others' to wait for.
+    pub(super) fn of_others(jobs: &'a [Job]) -> Queue<'a> {
+        Queue {
+            waits: false,
+            ..Queue::new(jobs)
+        }
+    }
+
+    /// How many there are, done or not.
+    pub(super) fn len(&self) -> usize {
+        self.total
     }
 
     /// The next run; none if there is no other, or the sweep is to end.
@@ -67,10 +83,12 @@ impl<'a> Queue<'a> {
 
     /// Another process holds the run.
     pub(super) fn postpone(&self, job: &'a Job) {
-        self.inner().waiting.push_back(Waiting {
-            job,
-            postponed: true,
-        });
+        if self.waits {
+            self.inner().waiting.push_back(Waiting {
+                job,
+                postponed: true,
+            });
+        }
     }
 
     /// The run has ended and was judged.

@@ -128,9 +128,9 @@ fn keys_can_be_chosen_and_mistyped() {
     assert_eq!(all.tests[0], None);
     let wrong = Table::new(&runs(), &["hiden".to_string()], Beside::Nothing).unwrap_err();
     assert_eq!(wrong.to_string(), "unknown setting `hiden`");
-    assert_eq!(wrong.hint().unwrap(), "did you mean `hidden`?");
+    assert_eq!(wrong.hint().unwrap().to_string(), "did you mean `hidden`?");
     let wrong = Table::new(&runs(), &["nmae".to_string()], Beside::Nothing).unwrap_err();
-    assert_eq!(wrong.hint().unwrap(), "did you mean `name`?");
+    assert_eq!(wrong.hint().unwrap().to_string(), "did you mean `name`?");
     let named = [run("a", "0.1", 1, None), run("b", "0.3", 1, None)];
     // Names tell the cells apart: the settings that differ between them need not be shown.
     assert_eq!(table(&named, &[]).keys, ["name"]);

@@ -204,7 +204,7 @@ fn what_is_wrong_with_dates_is_told_in_dates() {
         let error = csv(&format!("date,x\n{rows}")).unwrap_err();
         let told = error.to_string();
         assert!(told.starts_with(message), "{told}");
-        assert!(error.hint().unwrap().contains("--dt"), "{rows}");
+        assert!(error.hint().unwrap().to_string().contains("--dt"), "{rows}");
     }
     // Beyond what the columns are found from, a cell may still be something else.
     let many: String = (0..5000)

@@ -31,7 +31,10 @@ fn read_as(name: &str, content: &[u8], options: &ReadOptions) -> Result<Series, 
 /// What is said about a file, and the hint.
 fn said(result: Result<Series, FormatError>) -> (String, String) {
     let error = result.unwrap_err();
-    (error.fault.to_string(), error.hint().unwrap_or_default())
+    (
+        error.fault.to_string(),
+        error.hint().map_or(String::new(), |hint| hint.to_string()),
+    )
 }
 
 fn names(series: &Series) -> Vec<&str> {

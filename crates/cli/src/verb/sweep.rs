@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::engine::Share;
+use attractor::engine::{self, Share};
 use attractor::experiment::threads;
 use attractor::shell;
 use attractor::study::{Scored, Study};
@@ -42,6 +42,12 @@ pub(crate) struct Sweep {
     /// Do every N-th run only, from run I on, as in 0/16: for several machines, without talk between them
     #[arg(long, value_name = "I/N")]
     share: Option<Share>,
+    /// With --share: do runs of other shares as well once the own are done, where nobody has begun them and claims hold
+    #[arg(long, requires = "share")]
+    help_others: bool,
+    /// The fingerprint of the program that was submitted
+    #[arg(long, hide = true)]
+    submitted: Option<String>,
     /// Compute floors and chance levels of the study's data, and end
     #[arg(long, hide = true)]
     levels_only: bool,
@@ -92,6 +98,9 @@ impl Sweep {
     }
 
     fn run_here(&self, file: &Path, folder: &Path, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        if let Some(program) = &self.submitted {
+            engine::refuse_replaced(program)?;
+        }
         let mut study = Study::read(file, self.data_dir.as_deref())?;
         if !self.only.is_empty() {
             study = study.only(&self.only)?;
@@ -102,13 +111,11 @@ impl Sweep {
                 tell_remarks(&data.path, &data.options)?;
             }
         }
-        let mut sweep = Runs::prepare(study, folder)?;
+        let share = self.share.unwrap_or(Share::ALL);
+        let sweep = Runs::prepare_share(study, folder, share)?;
         if self.levels_only {
             sweep.prepare_levels()?;
             return Ok(ExitCode::SUCCESS);
-        }
-        if let Some(share) = self.share {
-            sweep = sweep.share(share);
         }
         if !self.quiet {
             tell_intervals(&sweep, &mut notes())?;
@@ -119,6 +126,9 @@ impl Sweep {
             View::shown(sweep.jobs())
         };
         let ended = sweep.run(threads(self.workers), &view)?;
+        if self.help_others && ended.left == 0 {
+            sweep.help_others(threads(self.workers), &view)?;
+        }
         view.finish();
         if self.json {
             writeln!(out, "{:#}", document(&ended))?;

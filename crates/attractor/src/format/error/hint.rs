@@ -1,5 +1,6 @@
 //! What the user can do about a file that cannot be read or written.
 
+use attractor_core::hint::Hint;
 use attractor_core::series::SeriesError;
 use attractor_core::text::{enumerate, figure};
 
@@ -9,31 +10,30 @@ use crate::shell;
 
 impl Fault {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         let hint = match self {
             Fault::UnknownExtension { .. } => {
-                return Some(format!(
-                    "the known extensions are {}",
-                    known_extensions().join(", ")
-                ));
+                return Some(
+                    format!("the known extensions are {}", known_extensions().join(", ")).into(),
+                );
             }
             Fault::NoColumn { near, known, .. } => {
-                return Some(column_hint(near.as_deref(), known));
+                return Some(column_hint(near.as_deref(), known).into());
             }
             Fault::CannotHold { instead, .. } => {
-                return Some(format!("write to a file that ends in .{instead}"));
+                return Some(format!("write to a file that ends in .{instead}").into());
             }
             Fault::NoArray { known, .. }
             | Fault::NoTable { known, .. }
             | Fault::WhichArray { known } => {
-                return Some(format!("name one with --array: {}", known.join(", ")));
+                return Some(format!("name one with --array: {}", known.join(", ")).into());
             }
             Fault::Thousands {
                 fraction, whole, ..
             } => {
                 return Some(format!(
                     "give --decimal comma if it is {fraction}; if it is {whole}, write it without the comma"
-                ));
+                ).into());
             }
             Fault::NotNumber { found, .. } if text::grouped(found).is_some() => {
                 "write it without the commas between thousands"
@@ -41,26 +41,26 @@ impl Fault {
             Fault::NonUniform { expected, .. } => {
                 return Some(format!(
                     "`--resample {expected}` interpolates to equal steps; `--grid {expected}` keeps the rows, for ode-rnn and latent-ode; `--dt {expected}` without --time counts rows instead"
-                ));
+                ).into());
             }
             Fault::TooFine { usual, flag, .. } => {
-                return Some(format!("use `{flag} {}`", figure(*usual)));
+                return Some(format!("use `{flag} {}`", figure(*usual)).into());
             }
             Fault::TooCoarse { shortest, .. } => {
-                return Some(format!("use `--grid {}`", figure(0.99 * shortest)));
+                return Some(format!("use `--grid {}`", figure(0.99 * shortest)).into());
             }
-            Fault::Convert { line, .. } => return Some(format!("in Python: {line}")),
-            Fault::Rates { groups } => return Some(rates_hint(groups)),
+            Fault::Convert { line, .. } => return Some(format!("in Python: {line}").into()),
+            Fault::Rates { groups } => return Some(rates_hint(groups).into()),
             Fault::NoTrajectory { known, .. } => {
-                return Some(format!("there are {}", enumerate(known)));
+                return Some(format!("there are {}", enumerate(known)).into());
             }
-            Fault::NoMatch { known, .. } => return Some(column_hint(None, known)),
-            Fault::Resample(error) => return error.hint(),
+            Fault::NoMatch { known, .. } => return Some(column_hint(None, known).into()),
+            Fault::Resample(error) => return error.hint().map(Hint::from),
             Fault::Series(error) => series_hint(error)?,
             Fault::InArray { fault, .. } | Fault::InFile { fault, .. } => return fault.hint(),
             other => other.remedy()?,
         };
-        Some(hint.to_string())
+        Some(hint.into())
     }
 
     /// The hint, where it is always the same.

@@ -193,8 +193,12 @@ fn write_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
             "job {}: {queue}",
             job.job.as_deref().unwrap_or_default()
         ),
-        (Some(_), None) => writeln!(out, "nothing is in the queue"),
-        (None, _) => Ok(()),
+        (Some(job), None) if job.job.is_some() => writeln!(out, "nothing is in the queue"),
+        _ => Ok(()),
+    }?;
+    match &status.trouble {
+        Some(trouble) => writeln!(out, "{trouble}"),
+        None => Ok(()),
     }
 }
 
