@@ -6,6 +6,7 @@
 )]
 
 mod bench;
+mod benchmark;
 mod browser;
 mod command;
 mod debian;
@@ -48,6 +49,11 @@ const VERBS: [Verb; 9] = [
         name: "bench",
         about: "run the benchmarks, `--record` keeps their medians; further words go to them",
         run: bench::run,
+    },
+    Verb {
+        name: "benchmark",
+        about: "models of systems that nobody tuned on, at equal core-seconds; `--quick` a few, `--table` the table alone",
+        run: benchmark::run,
     },
     Verb {
         name: "fuzz",
@@ -93,7 +99,7 @@ fn main() -> ExitCode {
 fn help(_: &[String]) -> ExitCode {
     println!("cargo xtask VERB\n");
     for verb in &VERBS {
-        println!("  {:8}{}", verb.name, verb.about);
+        println!("  {:10}{}", verb.name, verb.about);
     }
     ExitCode::SUCCESS
 }

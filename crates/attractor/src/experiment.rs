@@ -34,10 +34,11 @@ pub use data::DataSource;
 pub use file::ExperimentFile;
 pub(crate) use file::plain;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
+pub(crate) use raw::window_of;
 pub use raw::{Given, Origin, Raw};
 use settings::HELD_OUT_TRAJECTORIES;
 pub use settings::{
-    DEMO, ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,
+    ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,
 };
 pub(crate) use settings::{Texts, acting, acts, difference, method_of};
 

@@ -112,7 +112,10 @@ pub(crate) const JOURNEY: [(&str, &[&str]); 9] = [
     ("See it work", &["demo"]),
     ("Get data", &["simulate", "convert", "prepare", "embed"]),
     ("Look at them", &["inspect", "lyapunov"]),
-    ("Train", &["train", "resume", "line-search", "sweep"]),
+    (
+        "Train",
+        &["learn", "train", "resume", "line-search", "sweep"],
+    ),
     ("Run and judge", &["generate", "evaluate", "measure"]),
     ("Take apart", &["analyze", "export"]),
     ("Show", &["report", "plot", "watch"]),

@@ -239,7 +239,7 @@ fn a_training_that_diverges_goes_back_and_says_so() {
     let folder = folder();
     let here = folder.path();
     let wild = "train l.csv --model shallow-plrnn --forcing none --window 100 --hidden 30 --lr 0.9 --lr-end 0.9 \
-        --epochs 30 --batches-per-epoch 5 --checkpoint-every 1";
+        --epochs 30 --batches-per-epoch 5 --checkpoint-every 1 --preset bare";
     let given_up = said(here, &format!("{wild} --out a"), 1);
     assert!(given_up.contains("diverged at update"), "{given_up}");
     assert!(given_up.contains("`--retries 3`"), "{given_up}");

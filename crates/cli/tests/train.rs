@@ -31,7 +31,7 @@ const SHORT: &str =
 #[test]
 fn a_run_has_its_settings_its_model_its_history_and_its_outcome() {
     let folder = folder();
-    let arguments = format!("train l.csv --out r {SHORT} --json");
+    let arguments = format!("train l.csv --out r {SHORT} --preset bare --json");
     let (out, notes) = said(folder.path(), &arguments, 0);
     assert!(out.contains("\"outcome\": \"finished\""), "{out}");
     assert!(out.contains("\"update\": 40"), "{out}");
@@ -391,11 +391,50 @@ fn a_folder_in_use_is_left_alone() {
     );
 }
 
+/// What was given wins over what `train` begins with, of which nobody is told; a preset or a file takes its place.
+#[test]
+fn without_a_preset_training_begins_with_robust_settings() {
+    let folder = folder();
+    said(
+        folder.path(),
+        "simulate lorenz63 --steps 150 --out few.csv",
+        0,
+    );
+    let train = |out: &str, more: &str| {
+        let train = format!("train few.csv --out {out} --epochs 2 --batches-per-epoch 2 {more}");
+        said(folder.path(), &train, 0).1
+    };
+    let has = |run: &str, lines: &[&str]| {
+        let settings = read(folder.path(), &format!("{run}/experiment.toml"));
+        for line in lines {
+            assert!(settings.lines().any(|l| l == *line), "{line}\n{settings}");
+        }
+    };
+    let notes = train("a", "");
+    assert!(!notes.contains("has no effect"), "{notes}");
+    has(
+        "a",
+        &[
+            "forcing = \"agtf\"",
+            "epochs = 2",
+            "best-by = \"auto\"",
+            "window = 15",
+        ],
+    );
+    train("b", "--forcing gtf --window 9");
+    has("b", &["forcing = \"gtf\"", "window = 9", "average = 0.999"]);
+    train("c", "--preset bare --window 9");
+    has("c", &["forcing = \"gtf\"", "average = 0", "retries = 0"]);
+    train("d", "--model nvar");
+    let (_, error) = said(folder.path(), "train few.csv --out e --preset paper", 2);
+    assert!(error.contains("`--window 149` or less"), "{error}");
+}
+
 #[test]
 fn settings_that_change_nothing_are_told_if_the_user_gave_them() {
     let folder = folder();
     let told = |run: &str, more: &str| {
-        let train = format!("train l.csv --out {run} {SHORT} {more}");
+        let train = format!("train l.csv --out {run} {SHORT} --preset bare {more}");
         let (_, notes) = said(folder.path(), &train, 0);
         let notes = notes.lines().filter(|line| line.starts_with("note: "));
         notes.map(String::from).collect::<Vec<_>>()

@@ -124,6 +124,7 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/embedding.rs",
             "crates/attractor/src/recording_exponent.rs",
             "crates/attractor/src/inspection.rs",
+            "crates/attractor/src/learn/ledger.rs",
             "crates/attractor/src/model_file.rs",
             "crates/attractor/src/model_file/",
             "crates/attractor/src/container.rs",
@@ -135,6 +136,7 @@ const TABLE: &[Adopted] = &[
             "crates/attractor/src/watch/",
             "crates/attractor/src/table/document.rs",
             "xtask/src/bench.rs",
+            "xtask/src/benchmark.rs",
             "crates/attractor/src/spectrum.rs",
             "xtask/src/deny.rs",
             "xtask/src/paper/",
@@ -171,6 +173,7 @@ const TABLE: &[Adopted] = &[
         &[
             "crates/attractor/src/experiment/file.rs",
             "crates/attractor/src/study/file.rs",
+            "xtask/src/benchmark.rs",
             "xtask/src/deny.rs",
             "xtask/src/paper/",
             "xtask/src/tidy/foreign.rs",

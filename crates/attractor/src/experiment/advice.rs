@@ -78,6 +78,7 @@ fn is_of_user(given: &Given) -> bool {
     };
     let mut list = all_settings().into_iter();
     match given.origin {
+        Origin::Usual => false,
         Origin::File { .. } => !list.any(|s| s.name == given.name && default(s)),
         Origin::Preset(_) | Origin::Set | Origin::Flag => true,
     }

@@ -1,14 +1,16 @@
 //! An experiment as it was written: settings by name, as text, each with where it came from.
 //!
-//! What comes later wins:  defaults < preset < file < `--set` < flags.
+//! What comes later wins:  defaults < preset < file < `--set` < flags. Where neither a preset nor a file is named, `train` begins with the preset
+//! `robust`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use attractor_core::series::Series;
 use attractor_core::settings::nearest;
 
-use super::ExperimentError;
-use super::settings::PRESETS;
+use super::settings::{PRESETS, USUAL};
+use super::{ExperimentError, named_in};
 
 /// Settings as written, in the order in which they are applied.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +42,8 @@ pub enum Origin {
         /// The line, from 1.
         line: usize,
     },
+    /// In what `train` sets by itself.
+    Usual,
     /// With `--set`.
     Set,
     /// As a flag, or as an argument of the library.
@@ -53,9 +57,24 @@ impl fmt::Display for Origin {
             Origin::Preset(name) => write!(f, " (preset {name})"),
             Origin::File { path, line } => write!(f, " (line {line} of {})", path.display()),
             Origin::Set => write!(f, " (--set)"),
-            Origin::Flag => Ok(()),
+            Origin::Flag | Origin::Usual => Ok(()),
         }
     }
+}
+
+/// A setting that only maps under teacher forcing have.
+const OF_MAPS: &str = "observation";
+
+/// Steps of a training window where there is room.
+const LONGEST_WINDOW: usize = 200;
+
+/// Steps of a training window for which a recording has room: a tenth of its rows, half of its longest stretch.
+pub(crate) fn window_of(series: &Series) -> usize {
+    let longest = series.longest_whole().1.len();
+    LONGEST_WINDOW
+        .min(series.total_len() / 10)
+        .min(longest / 2)
+        .max(1)
 }
 
 impl Raw {
@@ -79,6 +98,27 @@ impl Raw {
             text: text.to_string(),
             origin,
         });
+    }
+
+    /// The same, and under it what `train` sets by itself for a map under teacher forcing: the preset `robust`, and a window for which a
+    /// short recording has room.
+    pub fn with_usual(&self, series: &Series) -> Result<Raw, ExperimentError> {
+        let method = named_in(self)?;
+        let is_map = method.entry.settings.iter().any(|s| s.name == OF_MAPS);
+        if !is_map {
+            return Ok(self.clone());
+        }
+        let mut usual = Raw::default();
+        usual.preset(USUAL)?;
+        let window = window_of(series);
+        if window < LONGEST_WINDOW {
+            usual.push("window", &window.to_string(), Origin::Usual);
+        }
+        for given in &mut usual.given {
+            given.origin = Origin::Usual;
+        }
+        usual.given.extend(self.given.iter().cloned());
+        Ok(usual)
     }
 
     /// The same with another number of threads, which has no effect on the result.

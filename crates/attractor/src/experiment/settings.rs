@@ -122,7 +122,7 @@ static OF_LOOP: &[Setting] = &[
         "retries",
         "0",
         up_to(0, 1000),
-        "How often a training that diverges goes back to its last checkpoint",
+        "How often a training that diverges, or whose loss jumps by a factor of 30, goes back to its last checkpoint",
     ),
 ];
 
@@ -209,8 +209,8 @@ pub fn settings_by_method() -> Vec<(Option<&'static Method>, Vec<&'static Settin
     groups
 }
 
-/// The preset that `attractor demo` trains with.
-pub const DEMO: &str = "demo";
+/// The preset that `train` begins with where none is named.
+pub(crate) const USUAL: &str = "robust";
 
 /// Values for several settings under one name.
 #[derive(Debug)]
@@ -226,17 +226,24 @@ pub struct Preset {
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
     Preset {
-        name: DEMO,
-        about: "As `attractor demo` trains: adaptive forcing, two fifths of the paper's updates, parameters chosen by D_stsp × D_H",
+        name: USUAL,
+        about: "What `train` begins with: adaptive forcing, a higher learning rate for fewer epochs, cut gradients, and the parameters or averages with the lowest D_stsp × D_H",
         set: &[
             ("forcing", "agtf"),
             ("epochs", "2000"),
             ("lr", "2e-3"),
             ("lr-end", "1e-5"),
+            ("clip-norm", "1"),
             ("average", "0.999"),
             ("best-by", "auto"),
             ("best-every", "50"),
+            ("retries", "3"),
         ],
+    },
+    Preset {
+        name: "bare",
+        about: "The defaults of the settings alone: constant forcing for 5,000 epochs, the last parameters",
+        set: &[],
     },
     Preset {
         name: "paper",

@@ -34,8 +34,8 @@ const DIVERGED: f64 = 4.0;
 const OUTSIDE: f64 = 5.0;
 const ERRORS: f64 = 0.1;
 
-/// What an orbit without a spectrum adds: it rests, or repeats itself at once.
-const AT_REST: f64 = 6.0;
+/// What an orbit adds that has no spectrum, because it rests: more than any orbit that moves has.
+const AT_REST: f64 = 100.0;
 
 /// How a model stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use attractor_core::text::count;
 
 use super::{Candidate, Goal, LearnError, Request};
 use crate::Error;
-use crate::experiment::{Experiment, ExperimentError, Origin, Raw};
+use crate::experiment::{Experiment, ExperimentError, Origin, Raw, window_of};
 
 /// Settings by name.
 type Given = Vec<(&'static str, String)>;
@@ -22,6 +22,8 @@ struct Kind {
     channels: usize,
     rows: usize,
     longest: usize,
+    /// Steps of a training window.
+    window: usize,
 }
 
 /// Maps whose fixed points, cycles and regions can be had completely.
@@ -56,6 +58,7 @@ pub(super) fn candidates(request: &Request, training: &Series) -> Vec<Candidate>
         channels: training.dim_obs(),
         rows: training.total_len(),
         longest: training.longest_whole().1.len(),
+        window: window_of(training),
     };
     let mut all: Vec<(&'static str, String, Given)> = Vec::new();
     if request.goal != Goal::Anatomy {
@@ -191,15 +194,7 @@ fn reservoirs(kind: &Kind) -> Vec<(&'static str, String, Given)> {
     made
 }
 
-/// The longest window that is used.
-const WINDOW: usize = 200;
-
 impl Kind {
-    /// Steps of a training window.
-    fn window(&self) -> usize {
-        WINDOW.min(self.rows / 10).min(self.longest / 2).max(1)
-    }
-
     /// A map under teacher forcing.
     fn forced(
         &self,
@@ -211,7 +206,7 @@ impl Kind {
         let mut settings = vec![
             ("forcing", forcing.to_string()),
             ("hidden", units.to_string()),
-            ("window", self.window().to_string()),
+            ("window", self.window.to_string()),
             ("lr", "2e-3".to_string()),
             ("lr-end", "1e-5".to_string()),
             ("average", "0.999".to_string()),
@@ -255,7 +250,7 @@ fn smooth(kind: &Kind) -> Vec<(&'static str, String, Given)> {
     let of_loop = || of_loop.map(|(name, text)| (name, text.to_string()));
     let ode = [
         ("activation", "tanh".to_string()),
-        ("window", 25.min(kind.window()).to_string()),
+        ("window", 25.min(kind.window).to_string()),
     ];
     let lstm = [("schedule", "exponential".to_string())];
     vec![

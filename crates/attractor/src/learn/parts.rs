@@ -58,13 +58,9 @@ pub(super) fn prepare(request: &Request, follow: &mut dyn Follow) -> Result<Prep
     let source = with_bridges(source, &mut notes)?;
     let recording = Recording::read(source)?;
     recording.refuse_clock()?;
+    refuse_short(&recording.series, request)?;
     let (recording, test) = with_states(recording, request, follow, &mut notes)?;
-    let (_, longest) = recording.series.longest_whole();
-    if longest.len() < FEWEST {
-        let path = request.source.path.clone();
-        let (rows, needed) = (longest.len(), FEWEST);
-        return Err(LearnError::Short { rows, needed, path }.into());
-    }
+    refuse_short(&recording.series, request)?;
     let shares = match &request.held_out_trajectories {
         Some(names) => Shares {
             race: SELECTION,
@@ -83,6 +79,17 @@ pub(super) fn prepare(request: &Request, follow: &mut dyn Follow) -> Result<Prep
         shares,
         notes,
     })
+}
+
+/// Refuses a recording that cannot be split.
+fn refuse_short(series: &Series, request: &Request) -> Result<(), LearnError> {
+    let rows = series.longest_whole().1.len();
+    if rows >= FEWEST {
+        return Ok(());
+    }
+    let path = request.source.path.clone();
+    let needed = FEWEST;
+    Err(LearnError::Short { rows, needed, path })
 }
 
 /// The parts in a sentence.
@@ -188,8 +195,9 @@ fn with_states(
         embed_series(&parted(series)?, &found.coordinates).map_err(EmbeddingError::from)?;
     let names: Vec<&str> = states.channels().iter().map(|c| c.name.as_str()).collect();
     notes.push(format!(
-        "`{name}` is one channel of a system with more states: the states are {}",
-        enumerate(&names)
+        "`{name}` is one channel of a system with more states: the states are {}; `attractor embed {} states.csv` alone makes such",
+        enumerate(&names),
+        recording.source.as_typed()
     ));
     let test = rows_behind(&states, series) as f64 / states.total_len() as f64;
     Ok((Recording::read(stored(&states, &request.out)?)?, test))

@@ -112,6 +112,7 @@ impl<'a> Training<'a> {
             seconds: from.seconds,
             begun: Instant::now(),
             failure: None,
+            jumped: None,
             reporter: Reporter::new(training.trainer.length().updates()),
             kept: from,
         };
@@ -124,6 +125,14 @@ impl<'a> Training<'a> {
         });
         let outcome = training.trainer.train(from, &mut recorder);
         let seconds = recorder.seconds_now();
+        let outcome = match recorder.jumped {
+            // As if a number had not been finite: it goes back, where it still may.
+            Some(update) => Outcome::Diverged {
+                update,
+                last: outcome.state().clone(),
+            },
+            None => outcome,
+        };
         match recorder.failure {
             Some(failure) => Err(failure),
             None => Ok((
@@ -270,13 +279,20 @@ struct Recorder<'a> {
     seconds: f64,
     begun: Instant,
     failure: Option<Error>,
+    /// At which update the loss jumped.
+    jumped: Option<u64>,
     reporter: Reporter,
 }
 
 // What it refers to does not depend on the thread; the failure is made and read by the one that watches.
 impl Watch for Recorder<'_> {
     fn epoch(&mut self, epoch: &Epoch, state: &State) -> Control {
+        let jumps = self.may_go_back() && is_jump(&self.kept.history, epoch.loss);
         history::note(&mut self.kept.history, epoch);
+        if jumps {
+            self.jumped = Some(epoch.update);
+            return Control::Stop;
+        }
         if let Some(folder) = self.folder {
             let seconds = self.seconds_now();
             self.reporter.report(&folder.path, epoch, seconds);
@@ -302,8 +318,61 @@ impl Watch for Recorder<'_> {
     }
 }
 
+/// Epochs whose median loss a jump is measured by.
+const BEFORE_JUMP: usize = 20;
+
+/// A loss that is so many times that median has jumped: what adaptive forcing and the draw of windows change is a factor of a few.
+const JUMP: f64 = 30.0;
+
+/// Whether a loss is far above those of the epochs before.
+fn is_jump(history: &[Epoch], loss: f64) -> bool {
+    let Some(from) = history.len().checked_sub(BEFORE_JUMP) else {
+        return false;
+    };
+    let mut before: Vec<f64> = history[from..].iter().map(|epoch| epoch.loss).collect();
+    before.sort_by(f64::total_cmp);
+    loss > JUMP * before[BEFORE_JUMP / 2]
+}
+
 impl Recorder<'_> {
+    /// Whether it goes back to a checkpoint if it has to.
+    fn may_go_back(&self) -> bool {
+        self.kept.good.is_some() && self.kept.rollbacks.len() < self.keeping.retries
+    }
+
     fn seconds_now(&self) -> f64 {
         self.seconds + self.begun.elapsed().as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn epochs(losses: &[f64]) -> Vec<Epoch> {
+        let epoch = |(i, &loss): (usize, &f64)| Epoch {
+            epoch: i as u64 + 1,
+            update: i as u64 + 1,
+            loss,
+            penalty: 0.0,
+            alpha: 1.0,
+            norm: None,
+            rate: 1e-3,
+            gradient_norm: 1.0,
+        };
+        losses.iter().enumerate().map(epoch).collect()
+    }
+
+    #[test]
+    fn a_loss_jumps_from_those_before_it_and_not_from_a_single_one() {
+        let steady = epochs(&[0.01; 25]);
+        assert!(is_jump(&steady, 0.31) && !is_jump(&steady, 0.29));
+        // Too few to know what is usual.
+        assert!(!is_jump(&epochs(&[0.01; 19]), 1e9));
+        // One low epoch among them does not make the next one a jump.
+        let mut one_low = [0.01; 25];
+        one_low[24] = 1e-6;
+        assert!(!is_jump(&epochs(&one_low), 0.2));
+        assert!(!is_jump(&steady, f64::NAN));
     }
 }

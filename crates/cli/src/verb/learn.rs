@@ -114,18 +114,37 @@ impl Learn {
             seed: self.seed,
             workers: threads(self.workers),
         };
-        race(request, self.json, !self.no_report, out)
+        let Some((race, learned)) = raced(request, self.json, out)? else {
+            return Ok(ExitCode::from(crate::INTERRUPTED));
+        };
+        if !self.json {
+            write_verdict(&learned, self.goal.meaning(), out)?;
+            out.flush()?;
+        }
+        let has_page = !self.no_report;
+        let page = has_page.then(|| report(&learned, &self.out)).transpose()?;
+        if self.json {
+            let document = Document {
+                run: &learned.run,
+                report: page.clone(),
+                notes: race.notes(),
+                evaluation: learned.document(),
+                why: learned.evaluation.as_ref().err().map(String::as_str),
+                race: &learned.ledger,
+            };
+            json::write(&document, out)?;
+        }
+        tell_next(&learned, page.as_deref())?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Races, and shows what came of it.
-pub(super) fn race(
+/// Races, showing what the data hold and who came how far; none if it was interrupted.
+pub(super) fn raced(
     request: Request,
     json: bool,
-    has_page: bool,
     out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    let (folder, goal) = (request.out.clone(), request.goal);
+) -> Result<Option<(Race, Learned)>, Error> {
     let race = Race::prepare(request, &mut Shown::new())?;
     for note in race.notes() {
         writeln!(notes(), "note: {note}")?;
@@ -142,30 +161,16 @@ pub(super) fn race(
     let learned = match race.run(&view) {
         Err(Error::Learn(stopped @ LearnError::Stopped { .. })) => {
             writeln!(notes(), "{stopped}")?;
-            return Ok(ExitCode::from(crate::INTERRUPTED));
+            return Ok(None);
         }
         other => other?,
     };
     drop(view);
     if !json {
         write_race(&learned.ledger, out)?;
-        write_verdict(&learned, goal, out)?;
         out.flush()?;
     }
-    let page = has_page.then(|| report(&learned, &folder)).transpose()?;
-    if json {
-        let document = Document {
-            run: &learned.run,
-            report: page.clone(),
-            notes: race.notes(),
-            evaluation: learned.document(),
-            why: learned.evaluation.as_ref().err().map(String::as_str),
-            race: &learned.ledger,
-        };
-        json::write(&document, out)?;
-    }
-    tell_next(&learned, page.as_deref())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Some((race, learned)))
 }
 
 fn report(learned: &Learned, folder: &Path) -> Result<PathBuf, Error> {
@@ -252,8 +257,8 @@ fn number(value: Option<f64>) -> String {
     value.map_or("–".to_string(), figure)
 }
 
-/// The scores on the test part, the spread over seeds, and the verdict.
-fn write_verdict(learned: &Learned, goal: Goal, out: &mut dyn Write) -> io::Result<()> {
+/// The spread over seeds, and what stands beside the attractor where the goal asks.
+pub(super) fn write_seeds(learned: &Learned, goal: Goal, out: &mut dyn Write) -> io::Result<()> {
     let seeds: Vec<&Final> = learned
         .ledger
         .finals
@@ -287,6 +292,12 @@ fn write_verdict(learned: &Learned, goal: Goal, out: &mut dyn Write) -> io::Resu
             None => writeln!(out, "no orbit that was tried ends beside its attractor")?,
         }
     }
+    Ok(())
+}
+
+/// The spread over seeds, the scores on the test part, and the verdict.
+pub(super) fn write_verdict(learned: &Learned, goal: Goal, out: &mut dyn Write) -> io::Result<()> {
+    write_seeds(learned, goal, out)?;
     match &learned.evaluation {
         Ok(evaluation) => {
             writeln!(
@@ -360,13 +371,13 @@ impl GoalWord {
     }
 }
 
-fn minutes(text: &str) -> Result<f64, String> {
+pub(super) fn minutes(text: &str) -> Result<f64, String> {
     let number = text.parse().ok();
     let number = number.filter(|m: &f64| m.is_finite() && *m > 0.0);
     number.ok_or_else(|| "expected a number of minutes above 0".to_string())
 }
 
-fn updates(text: &str) -> Result<u64, String> {
+pub(super) fn updates(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|n| *n > 0);
     number.ok_or_else(|| "expected a whole number of at least 1".to_string())
 }

@@ -42,7 +42,7 @@ pub(crate) struct Train {
     /// File of settings (TOML), such as the experiment.toml of another run
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Settings under one name; files, --set and flags override it
+    /// Settings under one name, which override the defaults below; files, --set and flags override them [default: robust, without --config]
     #[arg(long, value_parser = PossibleValuesParser::new(PRESETS.iter().map(|p| p.name)))]
     preset: Option<String>,
     /// Any setting by name; may be repeated, flags override it
@@ -65,13 +65,18 @@ pub(crate) struct Train {
 
 impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let (raw, file) = self.settings()?;
-        let experiment = Experiment::check(&raw)?;
+        let (mut raw, file) = self.settings()?;
+        // What is wrong with it is reported before anything is read.
+        Experiment::check(&raw)?;
         let data = self.data_source(file)?;
         Folder::new(&self.out).refuse_occupied()?;
         let recording = Arc::new(Recording::read(data)?);
         recording.refuse_clock()?;
         tell_remarks(&recording.source.path, &recording.source.options)?;
+        if self.preset.is_none() && self.config.is_none() {
+            raw = raw.with_usual(&recording.series)?;
+        }
+        let experiment = Experiment::check(&raw)?;
         let task = Task::new(&experiment, recording)?;
         let show = Show {
             json: self.json,
