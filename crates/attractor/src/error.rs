@@ -10,6 +10,7 @@ use attractor_core::series::SeriesError;
 use attractor_core::settings::SettingError;
 use attractor_core::system::simulate::SimulateError;
 
+use crate::arrays::ArrayError;
 use crate::embedding::EmbeddingError;
 use crate::engine::EngineError;
 use crate::evaluation::EvaluationError;
@@ -37,6 +38,9 @@ pub enum Error {
     /// Values do not form a series.
     #[error(transparent)]
     Series(#[from] SeriesError),
+    /// Arrays form no recording.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
     /// A file of data cannot be read or written.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -168,6 +172,7 @@ impl Error {
     pub fn hint(&self) -> Option<Hint> {
         match self {
             Error::Setting(error) => error.hint().map(Hint::from),
+            Error::Array(error) => error.hint().map(Hint::from),
             Error::Format(error) => error.hint(),
             Error::Pipeline(error) => error.hint(),
             Error::Simulate(error) => error.hint().map(Hint::from),

@@ -24,6 +24,7 @@ use attractor_core::series::{Series, Step};
 use attractor_core::system::simulate::SimulateError;
 use attractor_core::text::count;
 
+use crate::experiment::Parts;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
 use crate::seen::{Seen, UnlikeError};
@@ -73,9 +74,14 @@ pub struct Origin {
 impl Origin {
     /// The data of the run that a model is from, if they are still known.
     pub fn of(reconstruction: &Reconstruction, run: &Path) -> Origin {
-        let Some(parts) = Folder::new(run).parts() else {
-            return Origin::default();
-        };
+        let parts = Folder::new(run).parts();
+        parts.map_or_else(Origin::default, |parts| {
+            Origin::of_parts(reconstruction, &parts)
+        })
+    }
+
+    /// The parts of the recording that a model is from.
+    pub fn of_parts(reconstruction: &Reconstruction, parts: &Parts) -> Origin {
         let seen = |part: &Series| reconstruction.see_prepared(part).ok();
         Origin {
             trained_on: seen(&parts.training),
@@ -313,6 +319,20 @@ pub fn evaluate(
     let judge = Judge::new(data, origin, request)?;
     let levels = judge.levels(cache, follow)?;
     judge.evaluate(reconstruction, levels)
+}
+
+/// A model against the recording that it is from: by what its fit held out, else by what it was trained on.
+pub fn evaluate_by_parts(
+    reconstruction: &Reconstruction,
+    parts: &Parts,
+    request: &Request,
+    cache: &Cache,
+    follow: &mut dyn Follow,
+) -> Result<Evaluation, EvaluationError> {
+    let origin = Origin::of_parts(reconstruction, parts);
+    let judged_by = parts.held_out.as_ref().unwrap_or(&parts.training);
+    let data = reconstruction.see_prepared(judged_by)?;
+    evaluate(reconstruction, &data, &origin, request, cache, follow)
 }
 
 /// Data that models are judged by, prepared once: all of them must see the data alike.

@@ -32,7 +32,7 @@ use crate::store::unreadable;
 
 pub use data::DataSource;
 pub use file::ExperimentFile;
-pub(crate) use file::plain;
+pub(crate) use file::{plain, quoted, reading_lines};
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub(crate) use raw::window_of;
 pub use raw::{Given, Origin, Raw};
@@ -181,6 +181,12 @@ pub enum ExperimentError {
         /// The file.
         path: PathBuf,
     },
+    /// How a file is read is said in a way that is not understood.
+    #[error("{reason}")]
+    Option {
+        /// What is wrong.
+        reason: String,
+    },
     /// A step of the preparation in a file of settings is none.
     #[error("{error} (line {line} of {})", path.display())]
     Steps {
@@ -317,6 +323,8 @@ impl ExperimentError {
     /// The error with the file of data, where it is about the data.
     pub fn of_file(self, path: &Path) -> ExperimentError {
         match self {
+            // A recording in memory has none.
+            _ if path.as_os_str().is_empty() => self,
             ExperimentError::Fit(ref error) if !error.is_of_data() => self,
             ExperimentError::Fit(_)
             | ExperimentError::TooLarge { .. }
@@ -382,7 +390,9 @@ impl ExperimentError {
             ExperimentError::NoMeasure { .. } => {
                 Some("it needs a longer stretch of rows without a gap or a missing value".into())
             }
-            ExperimentError::Read { .. } | ExperimentError::File { .. } => None,
+            ExperimentError::Read { .. }
+            | ExperimentError::File { .. }
+            | ExperimentError::Option { .. } => None,
         }
     }
 }

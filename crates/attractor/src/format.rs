@@ -52,6 +52,7 @@ pub use foreign::FOREIGN_THREAD;
 pub use pattern::Pattern;
 pub use select::Moment;
 pub(crate) use select::cut;
+pub(crate) use time::Axis;
 
 /// Every file format.
 pub static FORMATS: &[&Format] = &[

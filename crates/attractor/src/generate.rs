@@ -91,6 +91,14 @@ pub enum GenerateError {
         /// Steps asked for.
         steps: usize,
     },
+    /// A forecast needs inputs of its own.
+    #[error("a forecast of {} needs as many rows of inputs, found {rows}", count(*steps, "step"))]
+    FutureInputs {
+        /// Steps asked for.
+        steps: usize,
+        /// Rows of inputs that are given.
+        rows: usize,
+    },
     /// A value that is needed is missing.
     #[error("`{channel}` is missing in row {} of the data", row + 1)]
     Missing {
@@ -119,6 +127,9 @@ impl GenerateError {
             GenerateError::InputGap { rows, .. } => Some(format!(
                 "use `--steps {rows}` or less, or data without the gap: the state behind it is not known"
             ).into()),
+            GenerateError::FutureInputs { .. } => {
+                Some("give the inputs of the rows to forecast with `--inputs`".into())
+            }
             GenerateError::NotFinite { row } if *row > 0 => {
                 Some(format!("`--steps {row}` ends before").into())
             }
@@ -138,6 +149,18 @@ pub fn generate(
     data: Option<&Seen>,
     steps: usize,
 ) -> Result<Generated, GenerateError> {
+    match generate_as_far(reconstruction, data, steps)? {
+        (generated, None) => Ok(generated),
+        (_, Some(diverged)) => Err(diverged),
+    }
+}
+
+/// The same as far as the orbit has not diverged, with what there is to say where it has; an error if it has no row at all.
+pub fn generate_as_far(
+    reconstruction: &Reconstruction,
+    data: Option<&Seen>,
+    steps: usize,
+) -> Result<(Generated, Option<GenerateError>), GenerateError> {
     let Reconstruction { dynamics, card, .. } = reconstruction;
     if steps == 0 {
         return Err(GenerateError::NoSteps);
@@ -153,10 +176,59 @@ pub fn generate(
     let time = data.map_or(0.0, |data| {
         data.series().time_of(0, 0) + shown as f64 * card.step.dt
     });
-    Ok(Generated {
-        series: as_series(card, orbit, time)?,
-        start: start.from,
-    })
+    as_series(card, orbit, time, start.from)
+}
+
+/// The `steps` rows after the last row of the first trajectory, as far as they do not diverge. `inputs` are those of these rows,
+/// steps × K.
+pub fn forecast(
+    reconstruction: &Reconstruction,
+    past: &Seen,
+    inputs: &[f64],
+    steps: usize,
+) -> Result<(Generated, Option<GenerateError>), GenerateError> {
+    let Reconstruction { dynamics, card, .. } = reconstruction;
+    let (n, k) = (card.channels.len(), card.inputs.len());
+    if steps == 0 {
+        return Err(GenerateError::NoSteps);
+    }
+    refuse_more_than_memory(steps, n)?;
+    if inputs.len() != steps * k {
+        let rows = inputs.len() / k.max(1);
+        return Err(GenerateError::FutureInputs { steps, rows });
+    }
+    let (last, stretch) = last_rows(card, past)?;
+    if let Memory::Rows(needed) = dynamics.memory()
+        && stretch.len() < needed
+    {
+        let found = stretch.len();
+        return Err(GenerateError::ShortPast { needed, found });
+    }
+    let mut z = vec![0.0; dynamics.sizes().state];
+    dynamics.infer(stretch, &mut z);
+    // A state that shows the last row itself has that row before the first of the forecast; the input of row 0 is not used.
+    let known = 1 - dynamics.lead();
+    let rows = steps + known;
+    let of_rows = [&vec![0.0; k], &inputs[..(rows - 1) * k]].concat();
+    let mut orbit = dynamics.orbit(&z, &of_rows, rows);
+    orbit.drain(..known * n);
+    let time = past.series().time_of(0, last) + card.step.dt;
+    as_series(card, card.unscaled(orbit), time, GeneratedFrom::Data)
+}
+
+/// The rows up to the last one of the first trajectory that have neither gap nor missing value, and its number.
+fn last_rows<'a>(card: &Card, data: &'a Seen) -> Result<(usize, Stretch<'a>), GenerateError> {
+    let series = data.series();
+    let last = series.len_of(0) - 1;
+    let ends_there = |(trajectory, rows): &(usize, std::ops::Range<usize>)| {
+        *trajectory == 0 && rows.end == last + 1
+    };
+    let found = series.whole_stretches().find(ends_there);
+    let (_, rows) = found.ok_or_else(|| missing(card, series, last))?;
+    let (n, k) = (series.dim_obs(), series.dim_input());
+    let t = &series.trajectories()[0];
+    let x = Rows::new(&t.x[rows.start * n..rows.end * n], n);
+    Ok((last, Stretch::new(x, &t.s[rows.start * k..rows.end * k])))
 }
 
 /// The state that an orbit starts from: after the first rows of the data, else of the training data.
@@ -307,11 +379,19 @@ fn refuse_more_than_memory(rows: usize, channels: usize) -> Result<(), GenerateE
         .map_err(|_| memory())
 }
 
-/// The orbit with the model's names and step.
-fn as_series(card: &Card, orbit: Vec<f64>, time: f64) -> Result<Series, GenerateError> {
+/// The orbit with the model's names and step, up to where it is no longer finite.
+fn as_series(
+    card: &Card,
+    mut orbit: Vec<f64>,
+    time: f64,
+    start: GeneratedFrom,
+) -> Result<(Generated, Option<GenerateError>), GenerateError> {
     let n = card.channels.len();
-    if let Some(i) = orbit.iter().position(|v| !v.is_finite()) {
-        return Err(GenerateError::NotFinite { row: i / n });
+    let row = orbit.iter().position(|v| !v.is_finite()).map(|i| i / n);
+    let diverged = row.map(|row| GenerateError::NotFinite { row });
+    orbit.truncate(row.map_or(orbit.len(), |row| row * n));
+    if let (true, Some(diverged)) = (orbit.is_empty(), &diverged) {
+        return Err(diverged.clone());
     }
     let trajectory = Trajectory {
         start: time,
@@ -319,7 +399,8 @@ fn as_series(card: &Card, orbit: Vec<f64>, time: f64) -> Result<Series, Generate
     };
     let (channels, step) = (card.channels.clone(), card.step.clone());
     let made = Series::new(channels, Vec::new(), step, vec![trajectory]);
-    Ok(made.expect("names differ, the step is positive and all rows are finite"))
+    let series = made.expect("names differ, the step is positive and all rows are finite");
+    Ok((Generated { series, start }, diverged))
 }
 
 impl Card {

@@ -5,6 +5,7 @@
 pub use attractor_core::*;
 
 pub mod anatomy;
+pub mod arrays;
 pub mod bench;
 pub mod chart;
 mod container;
@@ -26,6 +27,7 @@ pub mod learn;
 pub mod library;
 pub mod line_search;
 pub mod model_file;
+pub mod options;
 pub mod paper;
 pub mod pipeline;
 pub mod recording_exponent;

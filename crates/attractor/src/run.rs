@@ -8,6 +8,7 @@
 //! | `history.csv` | one row per epoch, of the first 65,536; of longer trainings every second, fourth, … |
 //! | `outcome.json` | how it ended |
 //! | `checkpoint.safetensors` | while training runs, or was interrupted: what it continues from |
+//! | `recording.csv` | the recording, if it was in memory alone |
 //!
 //! Its life has one shape, whoever starts it:
 //!
@@ -43,7 +44,7 @@ use attractor_core::train::Watch;
 
 use crate::experiment::{Experiment, ExperimentError, ExperimentFile, Resolved};
 use crate::model_file::{Card, Reconstruction};
-use crate::{Error, store};
+use crate::{Error, format, store};
 
 use checkpoint::Origin;
 pub use checkpoint::{Best, Checkpoint, Rollback};
@@ -67,6 +68,7 @@ const LAST: &str = "last.safetensors";
 const HISTORY: &str = "history.csv";
 const OUTCOME: &str = "outcome.json";
 const CHECKPOINT: &str = "checkpoint.safetensors";
+const RECORDING: &str = "recording.csv";
 
 /// What is fitted: an experiment, settled for a recording.
 #[derive(Debug)]
@@ -93,7 +95,28 @@ impl Task {
 
     /// Fits the model from its start to the end, without storing anything.
     pub fn train(&self, watch: &mut dyn Watch) -> Result<Trained, Error> {
-        Training::of(self, None, watch).run(None)
+        self.train_from(None, watch)
+    }
+
+    /// The same from [where it was stopped](Trained::left), if it was.
+    pub fn train_from(
+        &self,
+        left: Option<Checkpoint>,
+        watch: &mut dyn Watch,
+    ) -> Result<Trained, Error> {
+        Training::of(self, None, watch).run(left)
+    }
+
+    /// What a user should know before it is fitted: what was done to the data, what is kept from training, what was left to the
+    /// data.
+    pub fn notes(&self) -> Vec<String> {
+        let (recording, resolved) = (&self.recording, &self.resolved);
+        let preparation = resolved.experiment.preparation();
+        let mut notes = Vec::from_iter(recording.remark(&preparation));
+        notes.extend(recording.held_out(&preparation));
+        notes.extend(recording.warnings());
+        notes.extend(resolved.notes());
+        notes
     }
 
     /// A model with its card.
@@ -134,12 +157,27 @@ pub struct Run {
 }
 
 impl Run {
-    /// Begins a run in a folder that is empty or not there yet.
-    pub fn begin(path: &Path, task: Task) -> Result<Run, Error> {
+    /// Begins a run in a folder that is empty or not there yet. A recording that is in memory alone is kept there as well.
+    pub fn begin(path: &Path, mut task: Task) -> Result<Run, Error> {
         Folder::new(path).refuse_occupied()?;
+        let is_kept = !task.recording.is_on_disk();
+        if is_kept {
+            let file = path.join(RECORDING);
+            format::losses(&file, &task.recording.series)?;
+            task.recording = Arc::new(task.recording.kept_as(file));
+        }
         let run = Run::take(path, task)?;
+        if is_kept {
+            let recording = &run.task.recording;
+            format::write(&recording.source.path, &recording.series)?;
+        }
         run.write_experiment()?;
         Ok(run)
+    }
+
+    /// Writes what was fitted in memory as a run.
+    pub fn keep(path: &Path, task: Task, trained: &Trained) -> Result<(), Error> {
+        Run::begin(path, task)?.end(trained)
     }
 
     /// Takes a run, begun or not; it is refused while another process holds it, and where the folder holds another one.

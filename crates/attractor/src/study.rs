@@ -14,6 +14,7 @@ mod folder;
 mod judging;
 mod packed;
 mod scored;
+mod sketch;
 
 use std::env;
 use std::fs;
@@ -32,6 +33,7 @@ pub use judging::Judging;
 pub use packed::{Damage, pack, unpack};
 pub(crate) use scored::Parts;
 pub use scored::{Measured, Scored};
+pub use sketch::Sketch;
 
 use file::StudyFile;
 
@@ -59,7 +61,16 @@ impl Study {
             path: path.to_path_buf(),
             source,
         })?;
-        let file = StudyFile::parse(&text, path)?;
+        Study::parse(&text, path, data_folder)
+    }
+
+    /// Checks what a file says.
+    pub(crate) fn parse(
+        text: &str,
+        path: &Path,
+        data_folder: Option<&Path>,
+    ) -> Result<Study, Error> {
+        let file = StudyFile::parse(text, path)?;
         let named = |name: &Path| found(name, path, data_folder);
         let test = file.test.as_ref().map(|name| named(Path::new(name)));
         let train = DataSource {

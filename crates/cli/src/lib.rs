@@ -80,7 +80,7 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ! {
 }
 
 /// Keeps a panic of foreign code, which becomes an error, from being printed as well.
-fn hush_foreign_panics() {
+pub fn hush_foreign_panics() {
     let tell = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         if thread::current().name() != Some(FOREIGN_THREAD) {

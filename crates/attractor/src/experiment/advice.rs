@@ -2,6 +2,7 @@
 //! finite that diverged.
 
 use attractor_core::settings::Dependence;
+use attractor_core::text::figure;
 
 use super::raw::{Given, Origin, Raw};
 use super::settings::{all_settings, dependences, settings_of};
@@ -63,6 +64,29 @@ impl Experiment {
         let instead = instead.find(|(word, _)| *word == value);
         let instead = instead.map_or(String::new(), |(_, what)| format!("; {what}"));
         format!("--{name}{origin} has no effect with {on} {value}{instead}")
+    }
+}
+
+impl Resolved {
+    /// What was done to the data, what they settled, and what the method has to say.
+    pub fn notes(&self) -> Vec<String> {
+        let far = self.data.reason.as_ref().map(|far| {
+            format!(
+                "all channels are standardised, because `{}` has mean {} and spread {}; `--standardize off` leaves them",
+                far.name,
+                figure(far.mean),
+                figure(far.sd)
+            )
+        });
+        let of_data = self.settled.iter().filter_map(|settled| {
+            let note = settled.note.as_ref()?;
+            Some(format!("{note}; `--{}` sets another", settled.name))
+        });
+        let of_method = match &self.job {
+            Job::Train(training) => training.trainer.notes(),
+            Job::Solve => Vec::new(),
+        };
+        far.into_iter().chain(of_data).chain(of_method).collect()
     }
 }
 

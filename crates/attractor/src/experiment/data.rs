@@ -12,6 +12,7 @@
 use std::path::{self, Path, PathBuf};
 
 use attractor_core::series::Series;
+use attractor_core::settings::{SettingError, nearest};
 
 use super::ExperimentError;
 use crate::format::{self, Column, Decimal, Delimiter, Header, Moment, Pattern, ReadOptions};
@@ -61,6 +62,26 @@ const DECIMALS: [(&str, Decimal); 2] = [("point", Decimal::Point), ("comma", Dec
 const HEADERS: [(&str, Header); 2] = [("yes", Header::Present), ("no", Header::Absent)];
 
 impl DataSource {
+    /// A file that is read as these options say, by the names of the flags.
+    pub fn of(path: &Path, options: &[(String, Vec<String>)]) -> Result<DataSource, Error> {
+        let mut source = DataSource {
+            path: path.to_path_buf(),
+            ..DataSource::default()
+        };
+        for (name, texts) in options {
+            if name == "path" || !KEYS.contains(&name.as_str()) {
+                return Err(unknown_option(name).into());
+            }
+            if name == "prepare" {
+                source.prepare = pipeline(texts)?;
+            } else {
+                let told = |reason| ExperimentError::Option { reason };
+                source.set(name, texts).map_err(told)?;
+            }
+        }
+        Ok(source)
+    }
+
     /// The recording that a file of settings names, found from the current folder, else from that of the file.
     pub fn found_from(self, file: &Path) -> Result<DataSource, ExperimentError> {
         let beside = file.with_file_name(&self.path);
@@ -200,6 +221,15 @@ impl DataSource {
             _ => return Err(format!("unknown key `{key}` of [data]")),
         }
         Ok(())
+    }
+}
+
+fn unknown_option(name: &str) -> SettingError {
+    let known: Vec<&'static str> = KEYS.into_iter().filter(|key| *key != "path").collect();
+    SettingError::Unknown {
+        name: name.to_string(),
+        near: nearest(name, known.iter().copied()),
+        known,
     }
 }
 

@@ -96,24 +96,29 @@ impl ExperimentFile {
 }
 
 /// A word or path as TOML.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_string()).to_string()
 }
 
 /// The recording as a table at the end of a file.
 pub(super) fn data_table(data: &DataSource) -> String {
+    format!("\n[{DATA}]\n{}", reading_lines(data, "path"))
+}
+
+/// The recording and how it is read, as the lines of a table in which this is the key of its file.
+pub(crate) fn reading_lines(data: &DataSource, file: &str) -> String {
     let line = |(key, texts): (&str, Vec<String>)| {
         let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
         match words.as_slice() {
             [_] if matches!(key, "dt" | "rate" | "missing-value" | "resample" | "grid") => {
                 format!("{key} = {}\n", texts[0])
             }
+            [word] if key == "path" => format!("{file} = {word}\n"),
             [word] => format!("{key} = {word}\n"),
             words => format!("{key} = [{}]\n", words.join(", ")),
         }
     };
-    let lines: String = data.texts().into_iter().map(line).collect();
-    format!("\n[{DATA}]\n{lines}")
+    data.texts().into_iter().map(line).collect()
 }
 
 /// Why a line of the table of data cannot be.

@@ -196,10 +196,7 @@ impl Table {
 
     /// The times as a grid, in the unit in which they are one.
     fn timed(&self, times: Vec<Vec<f64>>, options: &ReadOptions) -> Result<Timed, Fault> {
-        let fit = |times: &[Vec<f64>]| match self.stated(options) {
-            Some(dt) => Axis::with_step(times, dt),
-            None => Axis::fit(times),
-        };
+        let fit = |times: &[Vec<f64>]| Axis::of(times, self.stated(options));
         let of_moments = |moments: Vec<Vec<f64>>| {
             let Counted { times, unit } = calendar::count(&moments);
             let axis = fit(&times).map_err(|broken| {

@@ -13,22 +13,22 @@ use attractor_core::series::{Gap, Series};
 
 /// The step and the gaps of each trajectory.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     /// The step; none when no trajectory has two rows.
-    pub(super) dt: Option<f64>,
+    pub(crate) dt: Option<f64>,
     /// The gaps, a list a trajectory.
-    pub(super) gaps: Vec<Vec<Gap>>,
+    pub(crate) gaps: Vec<Vec<Gap>>,
 }
 
 /// The first place where times form no grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Broken {
+pub(crate) struct Broken {
     /// The trajectory, from 0.
-    pub(super) trajectory: usize,
+    pub(crate) trajectory: usize,
     /// The row, from 0.
-    pub(super) row: usize,
+    pub(crate) row: usize,
     /// The step expected; none where time does not go forward.
-    pub(super) expected: Option<f64>,
+    pub(crate) expected: Option<f64>,
 }
 
 /// How far a step may be off, relative to its length.
@@ -53,6 +53,14 @@ struct Grid {
 }
 
 impl Axis {
+    /// Compares the times of all trajectories with a step, or finds it in them.
+    pub(crate) fn of(times: &[Vec<f64>], dt: Option<f64>) -> Result<Axis, Broken> {
+        match dt {
+            Some(dt) => Axis::with_step(times, dt),
+            None => Axis::fit(times),
+        }
+    }
+
     /// Finds the step in the times of all trajectories.
     pub(super) fn fit(times: &[Vec<f64>]) -> Result<Axis, Broken> {
         check_forward(times)?;

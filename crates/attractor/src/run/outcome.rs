@@ -7,7 +7,7 @@ use std::path::Path;
 use attractor_core::train::Epoch;
 use serde::{Deserialize, Serialize};
 
-use super::{Folder, LAST, Rollback, RunError};
+use super::{Checkpoint, Folder, LAST, Rollback, RunError};
 use crate::Error;
 use crate::model_file::Reconstruction;
 
@@ -18,6 +18,8 @@ pub struct Trained {
     pub reconstruction: Reconstruction,
     /// The last parameters, where the model has others.
     pub last: Option<Reconstruction>,
+    /// What it continues from, if it was stopped.
+    pub left: Option<Box<Checkpoint>>,
     /// How it ended.
     pub summary: Summary,
     /// What was known at the end of every epoch; empty of a run that ended before.
@@ -94,6 +96,7 @@ impl Trained {
             .then(|| Reconstruction::read(&last));
         Ok(Some(Trained {
             last: last.transpose()?,
+            left: None,
             reconstruction: folder.model()?,
             summary,
             history: Vec::new(),

@@ -1,5 +1,6 @@
 //! A recording that runs are fitted to: read, prepared and hashed once, however many runs there are.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use attractor_core::inspect::{Clock, clocks, hides_states, missing_flag, sentinels};
@@ -50,6 +51,20 @@ impl Recording {
     /// A recording that is in memory alone.
     pub fn in_memory(series: Series) -> Recording {
         Recording::new(series, DataSource::default(), Pipeline::default())
+    }
+
+    /// Whether there is a file of it.
+    pub fn is_on_disk(&self) -> bool {
+        !self.source.path.as_os_str().is_empty()
+    }
+
+    /// The same under the name of a file that is to hold it.
+    pub(crate) fn kept_as(&self, path: PathBuf) -> Recording {
+        let source = DataSource {
+            path,
+            ..DataSource::default()
+        };
+        Recording::new(self.series.clone(), source, self.pipeline.clone())
     }
 
     /// A text that changes whenever a value does.
@@ -122,7 +137,12 @@ impl Recording {
             )
         });
         let hidden = hides_states(&self.series).map(|_| {
-            let (name, file) = (&self.series.channels()[0].name, self.source.as_typed());
+            let name = &self.series.channels()[0].name;
+            let file = if self.is_on_disk() {
+                self.source.as_typed()
+            } else {
+                "FILE".to_string()
+            };
             format!(
                 "`{name}` is one channel of a system with more states; `attractor embed {file} states.csv` makes states of it, to train on"
             )

@@ -85,6 +85,7 @@ impl<'a> Training<'a> {
         Ok(Trained {
             reconstruction: self.task.reconstruction(dynamics, SOLVED.to_string()),
             last: None,
+            left: None,
             summary: Summary {
                 outcome: Ending::Finished,
                 seconds: begun.elapsed().as_secs_f64(),
@@ -153,6 +154,8 @@ impl<'a> Training<'a> {
         judge: Option<&Judge<'_>>,
     ) -> Trained {
         let state = outcome.state();
+        let is_stopped = matches!(outcome, Outcome::Stopped(_));
+        let left = is_stopped.then(|| Box::new(checkpoint.clone()));
         let dynamics = |theta: &[f32]| -> Box<dyn Dynamics> { training.trainer.dynamics(theta) };
         let is_finished = matches!(outcome, Outcome::Finished(_));
         let (theta, chosen) = match (&checkpoint.best, training.keeping.averaging) {
@@ -171,6 +174,7 @@ impl<'a> Training<'a> {
         let has_looked = judge.is_some_and(|judge| epochs >= judge.by.every);
         Trained {
             last,
+            left,
             found_none: has_looked && checkpoint.best.is_none(),
             summary: Summary {
                 outcome: ending(outcome),

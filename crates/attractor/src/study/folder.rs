@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DIR/study.json                 which study, data and judging: written once, then only compared
+//! DIR/study.toml, train.csv …    the study and its data, if they were in memory alone
 //! DIR/alpha=0.1/seed-01/         a run, with its scores.json once it has ended
 //! ```
 //!
@@ -18,6 +19,7 @@ use super::Study;
 use super::error::StudyError;
 use super::packed::Packed;
 use super::scored::{SCORES, Scored, unless_absent};
+use super::sketch;
 use crate::run::{Folder, RunError};
 use crate::{Error, store};
 
@@ -61,7 +63,9 @@ impl Record {
         for file in files.into_iter().flatten().flatten() {
             let name = file.file_name();
             let name = name.to_string_lossy();
-            let is_own = [LEVELS, JOBS].contains(&&*name) || store::is_part(&name);
+            let is_own = [LEVELS, JOBS].contains(&&*name)
+                || sketch::FILES.contains(&&*name)
+                || store::is_part(&name);
             if !is_own && !is_cell(&file.path())? {
                 return Err(StudyError::OtherContent { path: path() });
             }

@@ -9,7 +9,7 @@ use attractor_core::system::{SYSTEMS, find};
 use super::file::StudyFile;
 use crate::Error;
 use crate::evaluation::{Levels, Request};
-use crate::experiment::{ExperimentError, Given};
+use crate::experiment::{ExperimentError, Given, Origin};
 
 /// How models are judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +57,18 @@ impl Judging {
             texts: texts(&settings, &request),
             request,
         }
+    }
+
+    /// As these settings say, by the keys of `[evaluation]`, for data of a system with these parameters.
+    pub fn of(given: &[(String, String)], set: Vec<(String, String)>) -> Result<Judging, Error> {
+        let mut file = StudyFile {
+            system_set: set,
+            ..StudyFile::default()
+        };
+        for (name, text) in given {
+            file.evaluation.push(name, text, Origin::Flag);
+        }
+        Judging::check(&file)
     }
 
     pub(super) fn check(file: &StudyFile) -> Result<Judging, Error> {

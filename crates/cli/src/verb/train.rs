@@ -83,11 +83,8 @@ impl Train {
             quiet: self.quiet,
         };
         let mut notes = experiment.without_effect(&raw);
-        let preparation = experiment.preparation();
-        notes.extend(task.recording.remark(&preparation));
-        notes.extend(task.recording.held_out(&preparation));
-        notes.extend(task.recording.warnings());
-        show.before(&task.resolved, &notes)?;
+        notes.extend(task.notes());
+        show.before(&notes)?;
         // Signals are listened for before there is a folder, so that none leaves one without an explanation.
         let mut progress = show.progress(&task.resolved);
         let run = Run::begin(&self.out, task)?;
@@ -149,35 +146,15 @@ pub(super) struct Show {
 }
 
 impl Show {
-    /// Says what was set for nothing and other remarks, and what was done to the data.
-    pub(super) fn before(self, resolved: &Resolved, remarks: &[String]) -> io::Result<()> {
+    /// Says what was set for nothing, what was done to the data, and other remarks.
+    pub(super) fn before(self, remarks: &[String]) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
         let mut notes = notes();
-        for remark in remarks {
-            writeln!(notes, "note: {remark}")?;
-        }
-        if let Some(far) = &resolved.data.reason {
-            writeln!(
-                notes,
-                "note: all channels are standardised, because `{}` has mean {} and spread {}; `--standardize off` leaves them",
-                far.name,
-                figure(far.mean),
-                figure(far.sd)
-            )?;
-        }
-        for settled in &resolved.settled {
-            if let Some(note) = &settled.note {
-                writeln!(notes, "note: {note}; `--{}` sets another", settled.name)?;
-            }
-        }
-        if let Job::Train(training) = &resolved.job {
-            for note in training.trainer.notes() {
-                writeln!(notes, "note: {note}")?;
-            }
-        }
-        Ok(())
+        remarks
+            .iter()
+            .try_for_each(|remark| writeln!(notes, "note: {remark}"))
     }
 
     pub(super) fn progress(self, resolved: &Resolved) -> Progress {

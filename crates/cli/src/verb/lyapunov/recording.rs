@@ -9,7 +9,7 @@ use attractor::experiment::threads;
 use attractor::exponent::{Curve, Distance, Method};
 use attractor::recording_exponent::{Found, Request, of_recording};
 use attractor::text::{count, figure, measure};
-use attractor::{Error, format};
+use attractor::{Error, format, options};
 use clap::{Args, ValueEnum};
 
 use super::super::embed::rows;
@@ -221,22 +221,9 @@ pub(in crate::verb) fn delay(text: &str) -> Result<usize, String> {
 }
 
 pub(in crate::verb) fn dims(text: &str) -> Result<RangeInclusive<usize>, String> {
-    let (first, last) = text.split_once(':').unwrap_or((text, text));
-    let number = |text: &str| text.trim().parse().ok().filter(|n| (1..=100).contains(n));
-    match (number(first), number(last)) {
-        (Some(first), Some(last)) if first <= last => Ok(first..=last),
-        _ => Err("expected A:B with whole numbers from 1 to 100".to_string()),
-    }
+    options::dims(text).map_err(|expected| format!("expected {expected}"))
 }
 
 pub(in crate::verb) fn region(text: &str) -> Result<RangeInclusive<f64>, String> {
-    let number = |text: &str| {
-        let number = text.trim().parse::<f64>().ok();
-        number.filter(|number| number.is_finite() && *number >= 0.0)
-    };
-    let ends = text.split_once(':').map(|(a, b)| (number(a), number(b)));
-    match ends {
-        Some((Some(a), Some(b))) if a < b => Ok(a..=b),
-        _ => Err("expected A:B with two times of at least 0, the first smaller".to_string()),
-    }
+    options::region(text).map_err(|expected| format!("expected {expected}"))
 }
