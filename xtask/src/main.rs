@@ -29,7 +29,7 @@ struct Verb {
     run: fn(&[String]) -> ExitCode,
 }
 
-const VERBS: [Verb; 9] = [
+const VERBS: &[Verb] = &[
     Verb {
         name: "test",
         about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
 
 fn help(_: &[String]) -> ExitCode {
     println!("cargo xtask VERB\n");
-    for verb in &VERBS {
+    for verb in VERBS {
         println!("  {:10}{}", verb.name, verb.about);
     }
     ExitCode::SUCCESS

@@ -179,7 +179,7 @@ mod tests {
         let count = rows.len() / 2;
         Places {
             dim: 2,
-            places: places(&rows, 2, None),
+            places: super::places(&rows, 2, None),
             rows,
             blocks: (0..count)
                 .step_by(BLOCK)
