@@ -16,6 +16,7 @@ mod pages;
 mod paper;
 mod python;
 mod results;
+mod suite;
 mod tally;
 mod test;
 mod tidy;
@@ -32,7 +33,7 @@ struct Verb {
 const VERBS: &[Verb] = &[
     Verb {
         name: "test",
-        about: "everything that must hold before a commit; `--install-tools` fetches cargo-deny first",
+        about: "everything that must hold before a commit; `--quick` leaves slow tests, browser and documentation out, `--install-tools` fetches cargo-deny first",
         run: test::run,
     },
     Verb {

@@ -4,9 +4,12 @@
 //! empty folder with the built `attractor` first in the path; a page passes if no command fails. The built binary
 //! stands in for `cargo run --release --`.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::thread;
 
 use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
 use crate::tally::Tally;
@@ -18,7 +21,13 @@ const MARKER: &str = "```sh run";
 pub(crate) fn run(_: &[String]) -> ExitCode {
     let mut tally = Tally::default();
     tally.check("docs", build());
-    check_all(&mut tally);
+    // As the tests build it: with other features, half of the dependencies would be compiled again.
+    let build = ["test", "--workspace", "--tests", "--no-run", "--quiet"];
+    if succeeds(&mut cargo(build)) {
+        check_all(&mut tally);
+    } else {
+        tally.check("examples of the pages (not built)", false);
+    }
     println!("{}", tally.summary());
     exit_code(tally.all_passed())
 }
@@ -28,33 +37,32 @@ pub(crate) fn build() -> bool {
     succeeds(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Runs every page that has an example, counting one a page.
+/// Runs every page that has an example with the command that was built for the tests, one per core, counting one per page.
 pub(crate) fn check_all(tally: &mut Tally) {
     if quietly(Command::new("bash").arg("--version")).is_err() {
         return tally.skip("examples of the pages: no bash");
     }
-    // As the tests build it: with other features, half of the dependencies would be compiled again.
-    if !succeeds(&mut cargo([
-        "test",
-        "--workspace",
-        "--tests",
-        "--no-run",
-        "--quiet",
-    ])) {
-        return tally.check("examples of the pages (not built)", false);
-    }
-    for page in pages() {
+    let scripts = pages().into_iter().filter_map(|page| {
         let text = fs::read_to_string(&page).unwrap_or_default();
-        let name = page
-            .strip_prefix(root())
-            .unwrap_or(&page)
-            .display()
-            .to_string();
-        if let Some(script) = script(&text) {
-            println!("running the examples of {name}");
-            tally.check(&name, run_script(&name, &script));
+        let name = page.strip_prefix(root()).unwrap_or(&page).display();
+        Some((name.to_string(), script(&text)?))
+    });
+    let left: Mutex<VecDeque<(String, String)>> = Mutex::new(scripts.collect());
+    let next = || left.lock().expect("no one panics while taking").pop_front();
+    let tally = Mutex::new(tally);
+    let cores = thread::available_parallelism().map_or(1, |n| n.get());
+    thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some((name, script)) = next() {
+                    println!("running the examples of {name}");
+                    let passed = run_script(&name, &script);
+                    let mut tally = tally.lock().expect("no one panics while counting");
+                    tally.check(&name, passed);
+                }
+            });
         }
-    }
+    });
 }
 
 /// `README.md` and the pages under `docs`, in order.

@@ -54,6 +54,6 @@ fn packed(verb: &str, from: &Path, to: &Path) -> bool {
 /// Writes all tables: the test that compares them with the scores does it when it is asked to.
 fn tables() -> bool {
     let mut command = cargo(["test", "--quiet", "--package", "attractor"]);
-    command.args(["--test", "results"]);
+    command.args(["--test", "all", "results::"]);
     succeeds(command.env("UPDATE_RESULTS", "1"))
 }

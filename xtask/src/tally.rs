@@ -38,6 +38,14 @@ impl Tally {
         }
     }
 
+    /// Adds what was counted elsewhere.
+    pub(crate) fn merge(&mut self, other: Tally) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.failures.extend(other.failures);
+        self.skips.extend(other.skips);
+    }
+
     fn fail(&mut self, name: &str) {
         self.failed += 1;
         self.failures.push(name.to_string());

@@ -1,8 +1,10 @@
 //! `cargo xtask test`: all that must hold, in one command, ending with the line `N passed, M failed`. A step that is
 //! not a test suite counts as one; a failed step does not keep the others from running.
+//!
+//! The test binaries are built first. Then two lanes go side by side: in one they run, several at a time, with the pages and the browser
+//! after them; in the other cargo lints, documents and tests the documentation, for which it locks the folder of what is built.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::OnceLock;
 use std::thread;
@@ -10,39 +12,82 @@ use std::time::Instant;
 
 use crate::command::{cargo, exit_code, succeeds};
 use crate::debian::QUEUES;
+use crate::suite::{self, Binary, Request};
 use crate::tally::{Tally, Transcript};
 use crate::{browser, deny, pages, python, tidy};
 
 /// The flag that has missing tools compiled first.
 const INSTALL_TOOLS: &str = "--install-tools";
 
+/// The flag for daily work.
+const QUICK: &str = "--quick";
+
+/// Tests that `--quick` leaves out: by name, those that took more than two seconds.
+const SLOW: &[&str] = &[];
+
 /// Runs every step and prints the closing line.
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    if let Some(word) = words.iter().find(|word| *word != INSTALL_TOOLS) {
-        println!("error: unknown flag `{word}`\nhint: the only one is `{INSTALL_TOOLS}`");
+    let known = |word: &&String| [INSTALL_TOOLS, QUICK].contains(&word.as_str());
+    if let Some(word) = words.iter().find(|word| !known(word)) {
+        println!("error: unknown flag `{word}`\nhint: `{QUICK}` or `{INSTALL_TOOLS}`");
         return ExitCode::from(2);
     }
+    let has = |flag: &str| words.iter().any(|word| word == flag);
     let mut tally = Tally::default();
+    if has(QUICK) {
+        quick(&mut tally);
+    } else {
+        whole(&mut tally, has(INSTALL_TOOLS));
+    }
+    heading("end");
+    println!("\n{}", tally.summary());
+    exit_code(tally.all_passed())
+}
+
+/// What daily work needs: house rules, lints of what ships, and all tests but the slow ones.
+fn quick(tally: &mut Tally) {
+    check_house(tally);
+    let binaries = build(tally);
+    let request = Request {
+        skip: SLOW,
+        ..Request::default()
+    };
+    thread::scope(|scope| {
+        let tests = scope.spawn(|| suite::run(binaries, &request));
+        heading("clippy");
+        clippy(tally, &[]);
+        tally.merge(tests.join().expect("counting does not panic"));
+    });
+    tally.skip(format!("`{QUICK}`: {} slow tests and more, comparisons with Python, documentation, pages, browser, dependencies", SLOW.len()));
+}
+
+/// Everything.
+fn whole(tally: &mut Tally, install_tools: bool) {
     // What is fetched from elsewhere comes while the sources are checked.
     let installed = thread::spawn(|| (QUEUES.install(), browser::install()));
     let python = thread::spawn(python::prepare);
-    check_sources(&mut tally);
+    check_house(tally);
+    let binaries = build(tally);
     let python = python.join().expect("it gives back a reason");
     let (queues, browser) = installed.join().expect("it gives back reasons");
     if let Err(reason) = queues {
         tally.skip(format!("studies on Slurm and with GNU parallel: {reason}"));
     }
-    check_tests(&mut tally, python);
-    check_documents(&mut tally);
-    heading("browser");
-    browser::check(&mut tally, browser);
-    heading("deny");
-    if !words.is_empty() {
-        deny::install(&mut tally);
-    }
-    deny::check(&mut tally);
-    println!("\n{}", tally.summary());
-    exit_code(tally.all_passed())
+    thread::scope(|scope| {
+        let running = scope.spawn(|| run_tests(binaries, python, browser));
+        heading("clippy");
+        clippy(tally, &["--all-targets"]);
+        heading("docs");
+        tally.check("docs", pages::build());
+        heading("documentation tests");
+        documentation_tests(tally);
+        heading("deny");
+        if install_tools {
+            deny::install(tally);
+        }
+        deny::check(tally);
+        tally.merge(running.join().expect("counting does not panic"));
+    });
 }
 
 /// Says which step begins, and when.
@@ -52,67 +97,76 @@ fn heading(step: &str) {
     println!("\n== {step} (after {seconds} s)");
 }
 
-/// Layout, lints and house rules.
-fn check_sources(tally: &mut Tally) {
+/// Layout and house rules.
+fn check_house(tally: &mut Tally) {
     heading("fmt");
     tally.check("fmt", succeeds(&mut cargo(["fmt", "--all", "--check"])));
-    heading("clippy");
-    let clippy = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    tally.check("clippy", succeeds(&mut cargo(clippy)));
     heading("tidy");
     tally.check("tidy", tidy::check());
 }
 
-/// Tests of the code. Benchmarks are not run: clippy has seen that they compile.
-fn check_tests(tally: &mut Tally, python: Result<PathBuf, String>) {
-    heading("tests");
+/// Lints of the workspace; a warning is an error.
+fn clippy(tally: &mut Tally, targets: &[&str]) {
+    let mut clippy = cargo(["clippy", "--workspace"]);
+    clippy.args(targets).args(["--", "-D", "warnings"]);
+    tally.check("clippy", succeeds(&mut clippy));
+}
+
+/// The test binaries. Benchmarks are not built: clippy sees that they compile.
+fn build(tally: &mut Tally) -> Vec<Binary> {
+    heading("building the tests");
+    let built = suite::build();
+    if built.is_none() {
+        tally.check("tests (not built)", false);
+    }
+    built.unwrap_or_default()
+}
+
+/// Runs the tests, then what needs the built command: the examples of the pages, and pages in a browser.
+fn run_tests(
+    binaries: Vec<Binary>,
+    python: Result<PathBuf, String>,
+    browser: Result<(), String>,
+) -> Tally {
+    let mut tally = Tally::default();
     if let Err(reason) = &python {
         tally.skip(format!("comparisons with NumPy and SciPy: {reason}"));
     }
-    let kinds = ["--lib", "--bins", "--tests", "--examples"];
-    test_binaries(tally, "tests", &kinds, python.as_deref().ok());
-    heading("documentation tests");
-    test_binaries(tally, "documentation tests", &["--doc"], None);
-}
-
-/// The documentation and the examples of its pages.
-fn check_documents(tally: &mut Tally) {
-    heading("docs");
-    tally.check("docs", pages::build());
+    if binaries.is_empty() {
+        return tally;
+    }
+    heading("tests");
+    let request = Request {
+        python: python.ok().map(|path| (python::VARIABLE, path)),
+        ..Request::default()
+    };
+    tally.merge(suite::run(binaries, &request));
     heading("pages");
-    pages::check_all(tally);
+    pages::check_all(&mut tally);
+    heading("browser");
+    browser::check(&mut tally, browser);
+    tally
 }
 
-/// Runs `cargo test` for some kinds of targets and counts each test.
-fn test_binaries(tally: &mut Tally, name: &str, kinds: &[&str], python: Option<&Path>) {
-    let mut command = cargo(["test", "--workspace", "--no-fail-fast"]);
-    command.args(kinds).args(["--", "--show-output"]);
-    command.envs(python.map(|path| (python::VARIABLE, path)));
-    let (transcript, succeeded) = follow(&mut command);
-    tally.tests(name, transcript, succeeded);
+/// Runs the examples in the documentation of the code, and counts each.
+fn documentation_tests(tally: &mut Tally) {
+    let mut command = cargo(["test", "--workspace", "--no-fail-fast", "--doc"]);
+    let (transcript, succeeded) = follow(command.args(["--", "--show-output"]));
+    tally.tests("documentation tests", transcript, succeeded);
 }
 
-/// Runs a command and reads its output line by line, showing it.
+/// Runs a command, shows and reads what it prints.
 fn follow(command: &mut Command) -> (Transcript, bool) {
     let mut transcript = Transcript::default();
-    let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else {
+    let Ok(output) = command.stderr(Stdio::inherit()).output() else {
         return (transcript, false);
     };
-    let output = child.stdout.take().expect("standard output is piped");
-    for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-        if let Some(line) = transcript.read(String::from_utf8_lossy(&line).trim_end_matches('\r')) {
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        if let Some(line) = transcript.read(line) {
             println!("{line}");
         }
     }
-    let succeeded = child.wait().is_ok_and(|status| status.success());
-    (transcript, succeeded)
+    (transcript, output.status.success())
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     project::the_changelog_is_open,
     project::every_page_is_linked,
     project::links_lead_somewhere,
+    project::every_test_is_run,
 ];
 
 /// Something that a rule finds wrong.

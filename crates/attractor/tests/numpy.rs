@@ -184,7 +184,7 @@ fn a_short_file_is_truncated_wherever_it_ends() {
             error.fault.to_string().contains(", found "),
             "{end}: {error}"
         );
-        assert_eq!(error.hint().unwrap(), "copy or download the file again");
+        assert_eq!(error.hint().unwrap().to_string(), "copy or download the file again");
     }
     let (message, _) = said(&header("'<f8'", "False", "(2, 2)"), &[0; 20]);
     assert_eq!(message, "expected 32 bytes of array data, found 20");
@@ -204,7 +204,7 @@ fn foreign_files_and_versions() {
         error.fault.to_string(),
         "a NumPy file starts with \\x93NUMPY, this one with `x,y\\n1,`"
     );
-    assert!(error.hint().unwrap().contains("numpy.save"));
+    assert!(error.hint().unwrap().to_string().contains("numpy.save"));
     let error = read(&npy(4, "{}", &[])).unwrap_err();
     assert_eq!(
         error.fault.to_string(),

@@ -7,7 +7,7 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 use std::fs;

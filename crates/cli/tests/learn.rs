@@ -4,12 +4,10 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::said;
+use crate::common::said;
 use serde_json::Value;
 use tempfile::TempDir;
 

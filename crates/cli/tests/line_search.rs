@@ -4,7 +4,7 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

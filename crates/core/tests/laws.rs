@@ -1,6 +1,6 @@
 //! Every map, observation model and forcing obeys the laws; for every law a deliberately wrong one is caught.
 
-mod common;
+use crate::common;
 
 use attractor_core::forcing::Forcing;
 use attractor_core::laws::{self, Verdict};

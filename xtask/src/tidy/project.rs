@@ -51,6 +51,37 @@ pub(crate) fn no_large_file(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// A file of tests is a module of the one binary of its crate, or a binary of its own in the manifest: else nothing runs it.
+pub(crate) fn every_test_is_run(tree: &Tree) -> Vec<Finding> {
+    let paths = tree.texts().map(|(path, _)| path);
+    let is_left = |path: &&str| {
+        let Some((folder, file)) = path.split_once("/tests/") else {
+            return false;
+        };
+        let Some(name) = file
+            .strip_suffix("/main.rs")
+            .or_else(|| file.strip_suffix(".rs"))
+        else {
+            return false;
+        };
+        let one = tree.text(&format!("{folder}/tests/all.rs"));
+        let manifest = tree.text(&format!("{folder}/Cargo.toml"));
+        let has = |text: Option<&str>, line: String| text.is_some_and(|text| text.contains(&line));
+        let is_nested = name.contains('/');
+        let is_run = has(one, format!("mod {name};")) || has(manifest, format!("tests/{file}"));
+        one.is_some() && name != "all" && !is_nested && !is_run
+    };
+    paths
+        .filter(is_left)
+        .map(|path| {
+            Finding::about(
+                path,
+                "no binary runs these tests: add a line to tests/all.rs",
+            )
+        })
+        .collect()
+}
+
 /// Every key of `refs.bib` is cited in the code or on a page.
 pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
     let bibliography = tree.text("refs.bib").unwrap_or_default();
@@ -197,6 +228,30 @@ mod tests {
     #[test]
     fn trailing_space_is_refused() {
         assert_eq!(lines(no_trailing_space, &[("a.md", "a\nb \n\t\n")]), [2, 3]);
+    }
+
+    #[test]
+    fn tests_that_no_binary_runs_are_refused() {
+        let all = ("crates/a/tests/all.rs", "mod one;\nmod sweep;\n");
+        let manifest = (
+            "crates/a/Cargo.toml",
+            "[[test]]\npath = \"tests/fuzz/main.rs\"\n",
+        );
+        let found = |path: &str| lines(every_test_is_run, &[all, manifest, (path, "")]).len();
+        for run in [
+            "one.rs",
+            "sweep/main.rs",
+            "sweep/packed.rs",
+            "fuzz/main.rs",
+            "data/x.csv",
+        ] {
+            assert_eq!(found(&format!("crates/a/tests/{run}")), 0, "{run}");
+        }
+        for left in ["two.rs", "more/main.rs"] {
+            assert_eq!(found(&format!("crates/a/tests/{left}")), 1, "{left}");
+        }
+        // A crate without the one binary has one per file.
+        assert_eq!(found("crates/b/tests/two.rs"), 0);
     }
 
     #[test]

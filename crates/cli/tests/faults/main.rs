@@ -8,8 +8,7 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod damaged;
 mod kills;
 mod no_locks;

@@ -1,8 +1,7 @@
 //! Every kernel has the loss and the gradient of the plain reference, for every observation model and forcing; lanes,
 //! threads and instruction sets change nothing.
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod estimates;
 
 use std::time::Duration;

@@ -27,8 +27,6 @@ const VALUES: usize = 30_000;
 
 /// Rows of whole stretches in the units of the data, as a picture takes them: delay vectors of one channel, else the rows.
 struct Places {
-    /// Values of a row of the picture.
-    dim: usize,
     rows: Vec<f64>,
     /// First rows of the blocks.
     blocks: Vec<usize>,
@@ -81,7 +79,6 @@ impl Places {
             blocks.extend((first..last).step_by(BLOCK).filter(|b| b + BLOCK < last));
         }
         Places {
-            dim,
             places: places(&rows, dim, projection),
             rows,
             blocks,
@@ -178,7 +175,6 @@ mod tests {
         let rows: Vec<f64> = at_rest.chain(away).flatten().collect();
         let count = rows.len() / 2;
         Places {
-            dim: 2,
             places: super::places(&rows, 2, None),
             rows,
             blocks: (0..count)
