@@ -70,11 +70,11 @@ fn an_interrupted_race_continues_to_the_same_end() {
     let race = "learn henon.csv --methods linear,clipped-shallow-plrnn --updates 400 --no-report --workers 1 --out";
     let mut interrupted = 0;
     for wait in [400, 1200, 2000] {
-        let mut child = common::start(folder.path(), &format!("{race} a"));
+        let mut child = crate::common::start(folder.path(), &format!("{race} a"));
         std::thread::sleep(std::time::Duration::from_millis(wait));
-        common::signal(&child, "INT");
+        crate::common::signal(&child, "INT");
         interrupted += usize::from(child.wait().unwrap().code() != Some(0));
-        assert!(common::parts(folder.path()).is_empty(), "after {wait} ms");
+        assert!(crate::common::parts(folder.path()).is_empty(), "after {wait} ms");
     }
     assert!(interrupted > 0);
     said(folder.path(), &format!("{race} a"), 0);
