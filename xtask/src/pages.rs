@@ -21,6 +21,7 @@ const MARKER: &str = "```sh run";
 pub(crate) fn run(_: &[String]) -> ExitCode {
     let mut tally = Tally::default();
     tally.check("docs", build());
+    book(&mut tally);
     // As the tests build it: with other features, half of the dependencies would be compiled again.
     let build = ["test", "--workspace", "--tests", "--no-run", "--quiet"];
     if succeeds(&mut cargo(build)) {
@@ -35,6 +36,45 @@ pub(crate) fn run(_: &[String]) -> ExitCode {
 /// Builds the documentation of the workspace; a broken link is an error.
 pub(crate) fn build() -> bool {
     succeeds(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Builds the pages as a book under `target/book`, where mdbook is installed; its contents are the table of `docs/README.md`.
+pub(crate) fn book(tally: &mut Tally) {
+    if quietly(Command::new("mdbook").arg("--version")).is_err() {
+        return tally.skip("the pages as a book: no mdbook (`cargo install mdbook`)");
+    }
+    let folder = target().join("book");
+    let built = write_book(&folder).is_ok();
+    let mut mdbook = Command::new("mdbook");
+    tally.check("book", built && succeeds(mdbook.arg("build").arg(&folder)));
+}
+
+/// The pages and their contents where mdbook looks for them.
+fn write_book(folder: &Path) -> std::io::Result<()> {
+    let from = root().join("docs");
+    emptied(folder)?;
+    fs::create_dir_all(folder.join("src/pictures"))?;
+    fs::copy(from.join("book.toml"), folder.join("book.toml"))?;
+    for (inside, ending) in [("", "md"), ("pictures", "svg")] {
+        for entry in fs::read_dir(from.join(inside))?.flatten() {
+            if entry.path().extension().is_some_and(|end| end == ending) {
+                let name = Path::new("src").join(inside).join(entry.file_name());
+                fs::copy(entry.path(), folder.join(name))?;
+            }
+        }
+    }
+    let contents = contents(&fs::read_to_string(from.join("README.md"))?);
+    fs::write(folder.join("src/SUMMARY.md"), contents)
+}
+
+/// The contents of the book: the links in the first column of the table.
+fn contents(page: &str) -> String {
+    let link = |line: &str| {
+        let cell = line.strip_prefix("| ")?.split(" | ").next()?;
+        cell.starts_with('[').then(|| format!("- {cell}\n"))
+    };
+    let links: String = page.lines().filter_map(link).collect();
+    format!("# Contents\n\n- [Pages](README.md)\n{links}")
 }
 
 /// Runs every page that has an example with the command that was built for the tests, one per core, counting one per page.
@@ -114,6 +154,15 @@ fn emptied(folder: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_book_has_the_pages_of_the_table() {
+        let page = "# Pages\n\n| page | for whom |\n| --- | --- |\n| [a b](a.md) | those |\n";
+        assert_eq!(
+            contents(page),
+            "# Contents\n\n- [Pages](README.md)\n- [a b](a.md)\n"
+        );
+    }
 
     #[test]
     fn only_marked_blocks_are_run_and_in_order() {

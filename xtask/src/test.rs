@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Instant;
 
-use crate::command::{cargo, exit_code, succeeds};
+use crate::command::{cargo, exit_code, quietly, root, succeeds};
 use crate::debian::QUEUES;
 use crate::suite::{self, Binary, Request};
 use crate::tally::{Tally, Transcript};
@@ -22,8 +22,21 @@ const INSTALL_TOOLS: &str = "--install-tools";
 /// The flag for daily work.
 const QUICK: &str = "--quick";
 
-/// Tests that `--quick` leaves out: by name, those that took more than two seconds.
-const SLOW: &[&str] = &[];
+/// Tests that `--quick` leaves out: those that train, wait or try many inputs.
+const SLOW: &[&str] = &[
+    "bits::",
+    "calibration::",
+    "clusters::",
+    "demo::",
+    "faults::",
+    "gradients::",
+    "latent_ode::",
+    "mutations",
+    "neural_ode::",
+    "sindy::",
+    "sweep::",
+    "watch::",
+];
 
 /// Runs every step and prints the closing line.
 pub(crate) fn run(words: &[String]) -> ExitCode {
@@ -58,7 +71,10 @@ fn quick(tally: &mut Tally) {
         clippy(tally, &[]);
         tally.merge(tests.join().expect("counting does not panic"));
     });
-    tally.skip(format!("`{QUICK}`: {} slow tests and more, comparisons with Python, documentation, pages, browser, dependencies", SLOW.len()));
+    tally.skip(format!(
+        "`{QUICK}`: {}, comparisons with Python, documentation, pages, browser, dependencies",
+        SLOW.join(" ")
+    ));
 }
 
 /// Everything.
@@ -79,6 +95,8 @@ fn whole(tally: &mut Tally, install_tools: bool) {
         clippy(tally, &["--all-targets"]);
         heading("docs");
         tally.check("docs", pages::build());
+        pages::book(tally);
+        packages(tally);
         heading("documentation tests");
         documentation_tests(tally);
         heading("deny");
@@ -146,6 +164,27 @@ fn run_tests(
     heading("browser");
     browser::check(&mut tally, browser);
     tally
+}
+
+/// Every crate can be packed: what it reads when it is built is in the package, and its manifest is complete.
+fn packages(tally: &mut Tally) {
+    let crates = ["numerics", "core", "attractor", "cli"];
+    for name in crates {
+        let mut list = cargo([
+            "package",
+            "--list",
+            "--allow-dirty",
+            "--quiet",
+            "--manifest-path",
+        ]);
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let listed = quietly(list.arg(manifest));
+        let has_sources = |list: &String| list.lines().any(|file| file == "src/lib.rs");
+        tally.check(
+            &format!("package {name}"),
+            listed.is_ok_and(|list| has_sources(&list)),
+        );
+    }
 }
 
 /// Runs the examples in the documentation of the code, and counts each.

@@ -7,7 +7,6 @@
 
 mod calibration;
 mod driven;
-mod examples;
 #[path = "formats/main.rs"]
 mod formats;
 mod imported;
