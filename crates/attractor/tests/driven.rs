@@ -27,7 +27,7 @@ fn rate(t: f64, [x, v]: [f64; 2]) -> [f64; 2] {
     [v, x - x.powi(3) - 0.3 * v + drive(t)]
 }
 
-/// Rows x, v and s from a time on; ten Runge–Kutta steps a row.
+/// Rows x, v and s from a time on; ten Runge–Kutta steps per row.
 fn duffing(start: f64, rows: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut state, mut t, h) = ([0.5, 0.0], start - 100.0, DT / 10.0);
     let (mut x, mut s) = (Vec::new(), Vec::new());

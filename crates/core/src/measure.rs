@@ -317,14 +317,14 @@ impl MeasureError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            MeasureError::Channels { .. } => Some("`--state` chooses columns".into()),
+            MeasureError::Channels { .. } => Some("`--channels` chooses columns".into()),
             MeasureError::NotFinite { .. } => Some(
                 "cut out or fill in missing values: measures are not defined with holes".into(),
             ),
             MeasureError::TooLarge { .. } | MeasureError::TooSmall { .. } => {
                 Some("give the data in other units, or standardise them".into())
             }
-            MeasureError::Constant { .. } => Some("leave the channel out with `--state`".into()),
+            MeasureError::Constant { .. } => Some("leave the channel out with `--channels`".into()),
             _ => None,
         }
     }

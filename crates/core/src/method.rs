@@ -206,16 +206,16 @@ impl FitError {
                 rows => Some(format!("use `--window {}` or less", rows - 1)),
             },
             FitError::Windows(WindowsError::TooSparse { .. } | WindowsError::Sparse { .. }) => {
-                Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--state`".into())
+                Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--channels`".into())
             }
             FitError::Interval(_) => Some(
-                "give the steps between forcings with `--interval`, or name a chaotic channel first with `--state`".into(),
+                "give the steps between forcings with `--interval`, or name a chaotic channel first with `--channels`".into(),
             ),
             FitError::Memory { .. } => {
                 Some("use a smaller `--batch`, `--window`, `--hidden` or `--latent`".into())
             }
             FitError::Constant { .. } => {
-                Some("leave it out: name the channels that vary with `--state`".into())
+                Some("leave it out: name the channels that vary with `--channels`".into())
             }
             FitError::Short {
                 longest,

@@ -321,7 +321,7 @@ fn what_cannot_be_fitted_is_refused_with_a_remedy() {
     let constant = lorenz.map_values(|c, x| if c == 1 { 2.0 } else { x });
     let (error, hint) = refused(&constant, &[]);
     assert!(
-        error.contains("channel `y` is constant") && hint.contains("`--state`"),
+        error.contains("channel `y` is constant") && hint.contains("`--channels`"),
         "{error}"
     );
     let threshold = SINDY

@@ -1,4 +1,4 @@
-//! Forecasts against time, a panel a run and channel, with the horizon: the first time at which the relative error
+//! Forecasts against time, one panel per run and channel, with the horizon: the first time at which the relative error
 //!
 //! ```text
 //! e(t) = ‖x_t − x̂_t‖ / √⟨‖x‖²⟩  >  0.3

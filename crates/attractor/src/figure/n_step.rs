@@ -1,4 +1,4 @@
-//! Predictions some steps ahead beside the truth, a panel a run and channel:  x̂_{t+n|t} = G(F^n(z_t)), z_t from x_t, drawn at
+//! Predictions some steps ahead beside the truth, one panel per run and channel:  x̂_{t+n|t} = G(F^n(z_t)), z_t from x_t, drawn at
 //! t + n (Hess et al. 2023, Fig. S13).
 
 use attractor_core::dynamics::Stretch;

@@ -22,7 +22,7 @@ use crate::visible::notes;
 /// Make states of a recording: vectors of its values at several delays
 ///
 /// Prints the coordinates that were taken, then why: candidates and by how much each lowers the L-statistic, or the
-/// mutual information and false neighbours. The file gets one channel a coordinate, such as `x` and `x(t+18)`. Delays are
+/// mutual information and false neighbours. The file gets one channel per coordinate, such as `x` and `x(t+18)`. Delays are
 /// found in the longest stretch without a gap or a missing value.
 #[derive(Debug, Args)]
 pub(crate) struct Embed {

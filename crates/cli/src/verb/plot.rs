@@ -25,7 +25,7 @@ const AHEAD: usize = 5;
 /// Draw a figure of the paper from runs, with its numbers as CSV beside it
 ///
 /// Without KIND the kinds are listed. FILE is .svg, .png or .pdf; the numbers go to FILE.csv with the same stem, several
-/// tables to FILE-NAME.csv. Most figures have a panel a RUN. A run that diverges is drawn as far as it goes, and a note
+/// tables to FILE-NAME.csv. Most figures have one panel per RUN. A run that diverges is drawn as far as it goes, and a note
 /// says so.
 #[derive(Debug, Args)]
 pub(crate) struct Plot {

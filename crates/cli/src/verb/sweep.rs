@@ -27,7 +27,7 @@ use view::View;
 ///
 /// A study is a file (TOML): data, settings of all runs, a [grid] of settings and a [[list]] of combinations, seeds, and how
 /// models are judged. Every run is a folder DIR/CELL/seed-NN with the files of `attractor train` and its scores (scores.json).
-/// Runs go side by side, one a core. What has ended is not done again: the same command continues a sweep that was
+/// Runs go side by side, one per core. What has ended is not done again: the same command continues a sweep that was
 /// interrupted, in the middle of runs as well, and more processes can be started on the same folder. A run that diverges is a
 /// result. `attractor table DIR` shows what came of it. Ctrl-C stores all runs where they are and ends with exit code 130; the
 /// exit code is 2 if a run could not go on.

@@ -161,7 +161,7 @@ fn a_study_is_trained_judged_and_shown() {
         (&6.into(), &0.into())
     );
     assert_eq!(document["runs"][3]["folder"], "alpha=0.3/seed-01");
-    // A line a run, and one at the end.
+    // One line per run, and one at the end.
     assert_eq!(notes.lines().count(), 7, "{notes}");
     assert!(
         notes.contains(": alpha=0.1/seed-02: finished, d_stsp "),

@@ -32,7 +32,7 @@ pub(super) struct Layer {
 
 #[derive(Debug, Clone)]
 enum Weights {
-    /// W2 and W1ᵀ, a unit a row, L × M each.
+    /// W2 and W1ᵀ, one unit per row, L × M each.
     Fused {
         w2: Vec<f32>,
         w1t: Vec<f32>,
@@ -46,7 +46,7 @@ enum Weights {
         w2t: OutOfUnits,
         /// Room for W1ᵀ and W2ᵀ.
         transposed: [Vec<f32>; 2],
-        /// W2 and W1ᵀ, a unit a row, for the pull-back through open units alone.
+        /// W2 and W1ᵀ, one unit per row, for the pull-back through open units alone.
         rows: Option<Box<[WeightRows; 2]>>,
     },
 }
@@ -179,7 +179,7 @@ impl Layer {
         matches!(&self.weights, Weights::Tiled { rows: Some(_), .. })
     }
 
-    /// W2 and W1ᵀ, a unit a row, where they are kept.
+    /// W2 and W1ᵀ, one unit per row, where they are kept.
     #[inline(always)]
     pub(super) fn unit_rows(&self) -> &[WeightRows; 2] {
         match &self.weights {

@@ -18,7 +18,7 @@ pub static PLAIN: ModelInfo = ModelInfo {
     entry: Entry {
         kind: Kind::Model,
         id: "dendritic-plrnn",
-        summary: "dendritic PLRNN: a linear spline basis a latent state",
+        summary: "dendritic PLRNN: a linear spline basis per latent state",
         details: "F(z) = A z + W g(z) + h,  g_m = Σ_b α_b φ(z_m − H_mb),  φ = max(0, ·)\n\
                   A diagonal (M), W M×M with zero diagonal, h M, slopes α B, thresholds H M×B.",
         settings: &[],

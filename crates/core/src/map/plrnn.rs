@@ -14,7 +14,7 @@ pub static PLAIN: ModelInfo = ModelInfo {
     entry: Entry {
         kind: Kind::Model,
         id: "plrnn",
-        summary: "piecewise-linear RNN: one rectified unit a latent state",
+        summary: "piecewise-linear RNN: one rectified unit per latent state",
         details: "F(z) = A z + W φ(z) + h,  φ = max(0, ·)\n\
                   A diagonal (M), W M×M with zero diagonal, h M. 2^M regions.",
         settings: &[],

@@ -148,7 +148,7 @@ impl Plan {
                     count(self.variables(), "variable"),
                     grouped(MOST as usize)
                 ),
-                hint: Some("use a smaller `--polynomial`, fewer `--delays`, or fewer channels with `--state`".into()),
+                hint: Some("use a smaller `--polynomial`, fewer `--delays`, or fewer channels with `--channels`".into()),
             }),
         }
     }

@@ -383,7 +383,7 @@ pub(super) fn notes_of_missing(windows: &Windows) -> Vec<String> {
     (left_out > 0).then(note).into_iter().collect()
 }
 
-/// What an update keeps of a batch, so many numbers a step of a window, must fit into memory.
+/// What an update keeps of a batch, so many numbers per step of a window, must fit into memory.
 pub(super) fn refuse_more_than_memory(
     numbers_a_step: usize,
     steps: usize,

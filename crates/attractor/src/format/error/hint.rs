@@ -107,7 +107,7 @@ impl Fault {
             Fault::Version { .. } | Fault::ArrayHeader { .. } | Fault::HeaderLength { .. } => {
                 "write it again with numpy.save"
             }
-            Fault::Trailing { .. } => "keep one array a file, or several in one .npz file",
+            Fault::Trailing { .. } => "keep one array per file, or several in one .npz file",
             Fault::Dtype { .. } => "convert it with array.astype(float)",
             Fault::Dimensions { .. } => {
                 "one row per time step; several trajectories are several arrays in a .npz file"

@@ -113,7 +113,7 @@ pub(in super::super) fn clock_as_state(record: &Record) -> Vec<Seen> {
     } else {
         let name = &record.channels[channels[0]].name;
         format!(
-            "`--time {name}` takes it as the time axis, `--state` with the others ({}) leaves it out",
+            "`--time {name}` takes it as the time axis, `--channels` with the others ({}) leaves it out",
             enumerate(&others)
         )
     };

@@ -74,7 +74,7 @@ impl SindyError {
             }
             SindyError::NoColon { .. } => Some("write `all: 1` for no constant anywhere".into()),
             SindyError::Constant { .. } => {
-                Some("leave it out: name the other channels with `--state`".into())
+                Some("leave it out: name the other channels with `--channels`".into())
             }
         }
     }
