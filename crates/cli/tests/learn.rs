@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::said;
+use crate::common::{self, said};
 use serde_json::Value;
 use tempfile::TempDir;
 
