@@ -184,7 +184,10 @@ fn a_short_file_is_truncated_wherever_it_ends() {
             error.fault.to_string().contains(", found "),
             "{end}: {error}"
         );
-        assert_eq!(error.hint().unwrap().to_string(), "copy or download the file again");
+        assert_eq!(
+            error.hint().unwrap().to_string(),
+            "copy or download the file again"
+        );
     }
     let (message, _) = said(&header("'<f8'", "False", "(2, 2)"), &[0; 20]);
     assert_eq!(message, "expected 32 bytes of array data, found 20");
