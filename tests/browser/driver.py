@@ -14,10 +14,13 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 ]
-# How many pixels of a canvas differ from its first one, of a sample.
+# How many pixels of a canvas have been drawn, of a sample. A copy is read: a browser warns of pages that read what they draw.
 INK = """
-const canvas = arguments[0], context = canvas.getContext("2d");
-const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+const canvas = arguments[0], copy = document.createElement("canvas");
+[copy.width, copy.height] = [canvas.width, canvas.height];
+const context = copy.getContext("2d", { willReadFrequently: true });
+context.drawImage(canvas, 0, 0);
+const { data } = context.getImageData(0, 0, copy.width, copy.height);
 let ink = 0;
 for (let e = 0; e < data.length; e += 52) if (data[e + 3] > 0) ink += 1;
 return ink;

@@ -1,6 +1,6 @@
-//! Pages of `attractor report` in a real browser: pages on three small runs (three channels, one, 64) and on a model
-//! without data are written and given to `tests/browser/report.py`, which opens them in a headless Chromium;
-//! `tests/browser/watch.py` opens the page of `attractor watch` over the same runs while another one is trained.
+//! Pages of `attractor report` in a real browser: pages on small runs (of one, two, three and 64 channels, a collapsed one, a diverged one, and
+//! one of every kind of method) and on a model without data are written and given to `tests/browser/report.py`, which opens them in a headless
+//! Chromium; `tests/browser/watch.py` opens the page of `attractor watch` over the same runs while another one is trained.
 //!
 //! Where Chromium or its driver is missing, Debian's are installed if we may; else the step is skipped with a line.
 
@@ -12,24 +12,68 @@ use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
 use crate::debian::BROWSER;
 use crate::tally::Tally;
 
-/// The pages: what is simulated, then how it is trained on.
-const PAGES: [(&str, &str, &str); 3] = [
+/// The pages: what is simulated, then how it is fitted.
+const PAGES: [(&str, &str, &str); 16] = [
     (
         "three",
-        "lorenz63 --steps 5000",
+        "lorenz63 --steps 6000",
         "--epochs 10 --hidden 30 --lr 2e-3",
     ),
     (
         "one",
-        "lorenz63 --steps 2000",
+        "lorenz63 --steps 1500",
         "--channels x --latent 3 --observation identity --epochs 2 --hidden 20",
     ),
     (
+        "two",
+        "lorenz63 --steps 1500",
+        "--channels x,y --latent 3 --epochs 2 --hidden 20",
+    ),
+    (
         "many",
-        "lorenz96 --set n=64 --steps 2000",
+        "lorenz96 --set n=64 --steps 1000",
         "--latent 16 --hidden 64 --epochs 1 --window 30",
     ),
+    (
+        "collapsed",
+        SHORT,
+        "--epochs 1 --batches-per-epoch 1 --hidden 5",
+    ),
+    (
+        "diverged",
+        SHORT,
+        "--model plrnn --alpha 0 --lr 0.5 --epochs 40",
+    ),
+    ("reservoir", SHORT, "--model reservoir --latent 20"),
+    ("nvar", SHORT, "--model nvar"),
+    ("linear", SHORT, "--model linear"),
+    ("persistence", SHORT, "--model persistence"),
+    ("sindy", SHORT, "--model sindy"),
+    (
+        "lstm",
+        SHORT,
+        "--model lstm --epochs 1 --batches-per-epoch 2",
+    ),
+    ("lem", SHORT, "--model lem --epochs 1 --batches-per-epoch 2"),
+    (
+        "neural-ode",
+        SHORT,
+        "--model neural-ode --epochs 1 --batches-per-epoch 2",
+    ),
+    (
+        "ode-rnn",
+        SHORT,
+        "--model ode-rnn --epochs 1 --batches-per-epoch 2",
+    ),
+    (
+        "latent-ode",
+        SHORT,
+        "--model latent-ode --epochs 1 --batches-per-epoch 2",
+    ),
 ];
+
+/// Data of pages on which it matters little what the model has learned.
+const SHORT: &str = "lorenz63 --steps 800";
 
 /// `cargo xtask browser`.
 pub(crate) fn run(_: &[String]) -> ExitCode {
@@ -79,7 +123,9 @@ fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let page = |(name, system, settings): (&str, &str, &str)| {
         attractor(&format!("simulate {system} --standardize --out {name}.csv"))?;
         attractor(&format!("train {name}.csv --out {name} --quiet {settings}"))?;
-        attractor(&format!("report {name} --out {name}.html --seconds 2"))?;
+        attractor(&format!(
+            "report {name} --out {name}.html --seconds 0.5 --cycles 1"
+        ))?;
         Ok(folder.join(format!("{name}.html")))
     };
     let mut pages = PAGES
@@ -89,7 +135,7 @@ fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let bare = |name| folder.join("bare").with_extension(name);
     fs::copy(folder.join("three/model.safetensors"), bare("safetensors"))
         .map_err(|e| e.to_string())?;
-    attractor("report bare.safetensors --out bare.html --seconds 2")?;
+    attractor("report bare.safetensors --out bare.html --seconds 0.5 --cycles 1")?;
     pages.push(bare("html"));
     Ok(pages)
 }

@@ -1,23 +1,29 @@
-//! The figures of Hess et al. (2023), drawn from runs: a [`Kind`] of the list makes a [`Figure`], which is written as SVG, PNG or
+//! The figures of Hess et al. (2023), and some more that papers have, drawn from runs: a [`Kind`] of the list makes a [`Figure`], which is written as SVG, PNG or
 //! PDF with the numbers behind it as CSV beside.
 //!
 //! A new figure is one file with a function from a [`Request`] to a [`Figure`], and one line in [`KINDS`].
 
 mod alpha_estimates;
 mod commutators;
+mod comparison;
 mod error;
 mod excerpt;
 mod field;
 mod forecast;
+mod groups;
 mod gtf_scheme;
 mod heat_map;
 mod jacobian_norms;
 mod line_search;
 mod loss_landscape;
+mod lyapunov;
 mod lyapunov_fit;
 mod n_step;
+mod power_spectrum;
 mod reconstruction;
+mod scores;
 mod short_term;
+mod space;
 mod subject;
 
 pub use error::FigureError;
@@ -37,7 +43,7 @@ use crate::{Error, store};
 pub struct Kind {
     /// Its name, as typed.
     pub id: &'static str,
-    /// Which figures of the paper these are.
+    /// Which figures of the paper these are, or that they are none.
     pub paper: &'static str,
     /// One line without a final period.
     pub summary: &'static str,
@@ -56,13 +62,15 @@ pub enum Takes {
     Runs,
     /// Folders of line searches.
     LineSearches,
+    /// Folders of studies, or the files that they were packed into.
+    Studies,
     /// Files of data.
     Recordings,
     /// Nothing.
     Nothing,
 }
 
-/// All kinds, in the order of the paper.
+/// All kinds, in the order of the paper, then others.
 pub const KINDS: &[Kind] = &[
     jacobian_norms::KIND,
     gtf_scheme::KIND,
@@ -76,7 +84,14 @@ pub const KINDS: &[Kind] = &[
     lyapunov_fit::KIND,
     loss_landscape::KIND,
     n_step::KIND,
+    power_spectrum::KIND,
+    lyapunov::KIND,
+    scores::KIND,
+    comparison::KIND,
 ];
+
+/// What stands for the number of a figure that the paper does not have.
+const NOT_IN_PAPER: &str = "not in the paper";
 
 /// What is to be drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +112,10 @@ pub struct Request {
     pub channels: Vec<String>,
     /// In which units heat maps are.
     pub units: Units,
+    /// From where three coordinates are seen, azimuth and elevation in degrees; by the data if it is not given.
+    pub view: Option<(f64, f64)>,
+    /// The system that the data are from, if it is known.
+    pub system: Option<String>,
     /// Steps of predictions ahead.
     pub ahead: usize,
     /// How the exponent of a recording is found.
@@ -166,6 +185,7 @@ impl Kind {
             Takes::Nothing => (0, ""),
             Takes::Runs => (1, "RUN"),
             Takes::LineSearches => (1, "folder of a line search"),
+            Takes::Studies => (1, "folder of a study"),
             Takes::Recordings => (1, "FILE of data"),
         };
         if found < needed {

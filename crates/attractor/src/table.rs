@@ -138,6 +138,20 @@ impl Table {
     }
 }
 
+/// Runs that differ in more than the seed apart, each group with what tells it from the others.
+pub(crate) fn groups(runs: &[Scored]) -> Vec<(String, Vec<&Scored>)> {
+    let keys = keys::varied(runs);
+    let words = |part: &Vec<&Scored>| {
+        let values = keys.iter().map(|key| match key {
+            Key::Setting(name) => format!("{name} {}", key.value(part[0])),
+            _ => key.value(part[0]).into_owned(),
+        });
+        values.collect::<Vec<_>>().join(", ")
+    };
+    let parts = keys::parts(runs, &keys);
+    parts.into_iter().map(|part| (words(&part), part)).collect()
+}
+
 impl Group {
     fn new(runs: &[&Scored], keys: &[Key], measures: &[&'static str], beside: Beside) -> Group {
         let paper = match beside {

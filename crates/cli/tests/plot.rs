@@ -83,14 +83,14 @@ fn assert_well_formed(svg: &str) {
 fn kinds_are_listed_with_a_sentence() {
     let folder = TempDir::new().unwrap();
     let (plain, _) = said(folder.path(), "plot", 0);
-    assert_eq!(plain.lines().count(), 12);
+    assert_eq!(plain.lines().count(), 16);
     assert!(plain.contains("heat-map") && plain.contains("Figs. S5, S6, S11"));
     let (listed, _) = said(folder.path(), "list figures", 0);
     assert_eq!(listed, format!("figures\n{plain}"));
     let all = document(folder.path(), "list figures", 0);
     assert_eq!(
         (all.as_array().unwrap().len(), &all[0]["name"]),
-        (12, &"jacobian-norms".into())
+        (16, &"jacobian-norms".into())
     );
 }
 

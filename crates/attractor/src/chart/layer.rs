@@ -40,6 +40,15 @@ pub enum Layer {
         /// Their colour.
         colour: Colour,
     },
+    /// An area with its edge.
+    Area {
+        /// Its corners.
+        points: Vec<Point>,
+        /// Its inside.
+        fill: Colour,
+        /// Its edge.
+        edge: Stroke,
+    },
     /// Cells of colour that fill the frame.
     Image {
         /// Cells in a row.
@@ -82,6 +91,15 @@ impl Layer {
                 side,
             } => at(*side).dots(points, *colour, drawing),
             Layer::Columns { columns, colour } => left.columns(columns, *colour, drawing),
+            Layer::Area { points, fill, edge } => {
+                let corners = points.iter().map(|&point| left.of(point));
+                drawing.items.push(Item::Path {
+                    path: Path::through(corners).closed(),
+                    fill: Some(*fill),
+                    stroke: Some(*edge),
+                    clip: Some(frame),
+                });
+            }
             Layer::Image { columns, cells } => drawing.items.push(Item::Image(Image {
                 frame,
                 columns: *columns,

@@ -87,6 +87,18 @@ pub enum FigureError {
         /// The run.
         name: String,
     },
+    /// A study of whose runs none has scores.
+    #[error("no run has scores: {}", path.display())]
+    NoScores {
+        /// The study.
+        path: PathBuf,
+    },
+    /// A system whose exponents are not known.
+    #[error("the exponents of `{name}` are not known")]
+    NoExponents {
+        /// The system, as typed.
+        name: String,
+    },
     /// A folder that is not that of a line search.
     #[error("no curve.csv of a line search in this folder: {}", path.display())]
     NoLineSearch {
@@ -146,6 +158,10 @@ impl FigureError {
             FigureError::NotCurve { .. } => {
                 Some("the same `attractor line-search` again writes it anew".into())
             }
+            FigureError::NoScores { .. } => {
+                Some("`attractor sweep STUDY.toml --out FOLDER` judges the runs that it trains".to_string())
+            }
+            FigureError::NoExponents { .. } => Some("`attractor list systems` has the names".to_string()),
             FigureError::NoLandscape { .. } => None,
         }
     }

@@ -1,27 +1,34 @@
-//! The loss over two parameters of a model, the entries (1, 2) and (2, 1) of W1 or W about their trained values, for three
+//! The loss over two parameters of a model, as colours and as a surface, the entries (1, 2) and (2, 1) of W1 or W about their trained values, for three
 //! strengths of forcing (Hess et al. 2023, Fig. S10). Without forcing it is rugged, and smooth with it: the total variation tells
 //! how much,  TV = Σ |ℒ_{i+1} − ℒ_i|  along a line of the grid, the mean over lines of both directions.
 
 use attractor_core::analysis::gradients::Surface;
 
 use super::field::{self, Meaning};
+use super::space::{Angles, Space};
 use super::{Figure, FigureError, Kind, Request, TWO_COLUMNS, Takes};
 use crate::Error;
 use crate::anatomy::Table;
 use crate::anatomy::gradients::{GRID, Gradients, REACH, SURFACES, WINDOW};
-use crate::chart::{Axis, Chart, Page};
+use crate::chart::{Axis, Chart, Layer, Page};
+use crate::drawing::colour::ColourMap;
+use crate::drawing::{Colour, Stroke};
 
 pub(super) const KIND: Kind = Kind {
     id: "loss-landscape",
     paper: "Fig. S10",
     summary: "The loss over two parameters, for three strengths of forcing",
     takes: Takes::Runs,
-    heeds: &["--data"],
+    heeds: &["--data", "--view"],
     draw,
 };
 
-/// Height of a frame in points.
-const HEIGHT: f64 = 90.0;
+/// Heights of frames in points: of surfaces and of colours.
+const SURFACE: f64 = 140.0;
+const COLOURS: f64 = 90.0;
+
+/// From where surfaces are seen if nothing is said, in degrees.
+const VIEW: (f64, f64) = (35.0, 30.0);
 
 fn draw(request: &Request) -> Result<Figure, Error> {
     let (mut charts, mut tables, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
@@ -33,27 +40,36 @@ fn draw(request: &Request) -> Result<Figure, Error> {
         let gradients = gradients.ok_or_else(|| run.not_forced())?;
         let table = gradients.landscape();
         let table = table.ok_or_else(|| FigureError::NoLandscape { name: name.clone() })?;
+        let (mut surfaces, mut fields) = (Vec::new(), Vec::new());
         for (i, alpha) in SURFACES.iter().enumerate() {
             let surface = logarithms(&table, 2 + i);
             let title = match runs.len() {
                 1 => format!("α = {alpha}"),
                 _ => format!("{name}, α = {alpha}"),
             };
-            charts.push(chart(&surface).titled(title));
+            let angles = Angles::of_degrees(request.view.unwrap_or(VIEW));
+            surfaces.push(relief(&surface, angles).titled(title));
+            fields.push(chart(&surface));
             let variation = variation(&table, (i, *alpha));
             numbers.push((
                 format!("{name}: total variation at alpha {alpha}"),
                 variation,
             ));
         }
+        charts.extend(surfaces.into_iter().chain(fields));
         tables.push((name.clone(), table));
     }
-    let page = Page::grid(
-        request.width_or(TWO_COLUMNS),
-        SURFACES.len(),
-        HEIGHT,
-        charts,
-    );
+    let rows = charts.len() / SURFACES.len();
+    let heights = (0..rows).map(|i| if i % 2 == 0 { SURFACE } else { COLOURS });
+    let page = Page {
+        rows: heights.collect(),
+        ..Page::grid(
+            request.width_or(TWO_COLUMNS),
+            SURFACES.len(),
+            SURFACE,
+            charts,
+        )
+    };
     Ok(Figure {
         drawing: page.draw(),
         tables,
@@ -84,6 +100,50 @@ fn chart(surface: &[f64]) -> Chart {
     field::chart(surface, GRID, axes, &meaning)
 }
 
+/// The places of the grid with their losses, rows of three.
+fn places(surface: &[f64]) -> Vec<f64> {
+    let offset = |i: usize| REACH * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0);
+    let places = surface.iter().enumerate();
+    places
+        .flat_map(|(e, loss)| [offset(e % GRID), offset(e / GRID), *loss])
+        .collect()
+}
+
+/// A surface of logarithms of the loss in cells, those behind first; cells at a place without a loss are missing.
+fn relief(surface: &[f64], angles: Angles) -> Chart {
+    let places = places(surface);
+    let labels = ["(2, 1)", "(1, 2)", ""].map(String::from);
+    let space = Space::around(&places, labels, Some(angles));
+    let at = |e: usize| &places[3 * e..3 * e + 3];
+    let finite = || surface.iter().copied().filter(|v| v.is_finite());
+    let low = finite().fold(f64::INFINITY, f64::min);
+    let high = finite().fold(f64::NEG_INFINITY, f64::max);
+    let corners = |e: usize| [e, e + 1, e + GRID + 1, e + GRID];
+    let cells = (0..GRID * (GRID - 1)).filter(|e| e % GRID + 1 < GRID);
+    let mut cells: Vec<usize> = cells
+        .filter(|&e| corners(e).iter().all(|&corner| surface[corner].is_finite()))
+        .collect();
+    let depth = |e: usize| {
+        corners(e)
+            .map(|corner| space.depth(at(corner)))
+            .iter()
+            .sum::<f64>()
+    };
+    cells.sort_by(|&a, &b| depth(b).total_cmp(&depth(a)));
+    let mut chart = space.chart();
+    chart.layers.extend(cells.into_iter().map(|e| {
+        let mean = corners(e).map(|corner| surface[corner]).iter().sum::<f64>() / 4.0;
+        let share = (mean - low) / (high - low).max(f64::MIN_POSITIVE);
+        let fill = ColourMap::Sequential.colour(share);
+        Layer::Area {
+            points: corners(e).map(|corner| space.at(at(corner))).to_vec(),
+            fill,
+            edge: Stroke::new(fill.mixed(Colour::INK, 0.25), 0.2),
+        }
+    }));
+    chart
+}
+
 /// The total variation of one of the surfaces.
 fn variation(table: &Table, (i, alpha): (usize, f64)) -> f64 {
     let surface = Surface {
@@ -107,6 +167,23 @@ mod tests {
         ];
         let found = logarithms(&Table::new(&["offset12", "offset21", "loss"], rows), 2);
         assert!((found[0] + 2.0).abs() < 1e-15 && found[1].is_nan() && found[2].is_nan());
+    }
+
+    #[test]
+    fn a_surface_has_a_cell_between_any_four_losses() {
+        let mut surface = vec![0.0; GRID * GRID];
+        let cells = |surface: &[f64]| {
+            let layers = relief(surface, Angles::of_degrees(VIEW)).layers;
+            let areas = layers
+                .iter()
+                .filter(|layer| matches!(layer, Layer::Area { .. }));
+            areas.count()
+        };
+        surface[1] = 1.0;
+        assert_eq!(cells(&surface), (GRID - 1) * (GRID - 1));
+        // One that is missing inside takes four cells with it.
+        surface[GRID + 1] = f64::NAN;
+        assert_eq!(cells(&surface), (GRID - 1) * (GRID - 1) - 4);
     }
 
     #[test]

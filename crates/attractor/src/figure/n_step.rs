@@ -1,5 +1,5 @@
-//! Predictions some steps ahead beside the truth, one panel per run and channel:  x̂_{t+n|t} = G(F^n(z_t)), z_t from x_t, drawn at
-//! t + n (Hess et al. 2023, Fig. S13).
+//! Predictions some steps ahead beside the truth, and below them by how much they miss it, for every run and channel:
+//! x̂_{t+n|t} = G(F^n(z_t)), z_t from x_t, drawn at t + n (Hess et al. 2023, Fig. S13).
 
 use attractor_core::dynamics::Stretch;
 
@@ -7,13 +7,13 @@ use super::excerpt::{Excerpt, in_units_of_data};
 use super::subject::Subject;
 use super::{Figure, FigureError, Kind, Request, TWO_COLUMNS, Takes};
 use crate::Error;
-use crate::chart::{Chart, Key, Layer, Page, Side};
+use crate::chart::{Axis, Chart, Key, Layer, Page, Side};
 use crate::drawing::{Colour, Stroke};
 
 pub(super) const KIND: Kind = Kind {
     id: "n-step",
     paper: "Fig. S13",
-    summary: "Predictions some steps ahead, each drawn where it is meant, beside the truth",
+    summary: "Predictions some steps ahead, each drawn where it is meant, beside the truth, with residuals",
     takes: Takes::Runs,
     heeds: &["--data", "--steps", "--show", "--ahead"],
     draw,
@@ -22,8 +22,9 @@ pub(super) const KIND: Kind = Kind {
 /// Rows of data that are shown if nothing is said.
 const STEPS: usize = 200;
 
-/// Height of a frame in points.
-const HEIGHT: f64 = 55.0;
+/// Heights of frames in points: of predictions and of residuals.
+const HEIGHT: f64 = 60.0;
+const RESIDUAL: f64 = 38.0;
 
 fn draw(request: &Request) -> Result<Figure, Error> {
     let ahead = request.ahead;
@@ -38,18 +39,22 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     for run in &runs {
         let excerpt = request.excerpt(run, STEPS)?;
         let predicted = predictions(run, &excerpt, ahead);
-        let panels = shown
-            .iter()
-            .map(|c| chart(&excerpt, &predicted, *c).titled(run.name.as_str()));
-        charts.extend(panels);
+        for &c in &shown {
+            let above = chart(&excerpt, &predicted, c).titled(run.name.as_str());
+            charts.extend([above, residuals(&excerpt, &predicted, c)]);
+        }
         all.push(predicted);
     }
     let last = charts.len() - 1;
     for chart in &mut charts[..last] {
         chart.x = chart.x.clone().silent();
     }
-    let page =
-        Page::stacked(request.width_or(TWO_COLUMNS), HEIGHT, charts).with_legend(legend(ahead));
+    let heights = (0..charts.len()).map(|i| if i % 2 == 0 { HEIGHT } else { RESIDUAL });
+    let page = Page {
+        rows: heights.collect(),
+        ..Page::stacked(request.width_or(TWO_COLUMNS), HEIGHT, charts)
+    };
+    let page = page.with_legend(legend(ahead));
     let named = runs.iter().zip(&all);
     let numbers = named.clone().map(|(run, predicted)| {
         (
@@ -75,17 +80,23 @@ fn draw(request: &Request) -> Result<Figure, Error> {
 }
 
 fn truth_stroke() -> Stroke {
-    Stroke::new(Colour::BLUE, 0.8)
+    // Wide and pale: a prediction on top of it does not hide it.
+    Stroke::new(Colour::INK.mixed(Colour::PAPER, 0.62), 2.4)
 }
 
 fn predicted_stroke() -> Stroke {
-    Stroke::new(Colour::ORANGE, 0.8)
+    Stroke::new(Colour::VERMILION, 0.7)
+}
+
+fn residual_stroke() -> Stroke {
+    Stroke::new(Colour::BLUE, 0.7)
 }
 
 fn legend(ahead: usize) -> Vec<Key> {
     vec![
         Key::line("truth", truth_stroke()),
         Key::line(format!("predicted {ahead} steps ahead"), predicted_stroke()),
+        Key::line("predicted less true", residual_stroke()),
     ]
 }
 
@@ -103,6 +114,35 @@ fn chart(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
         stroke,
         side: Side::Left,
     }));
+    chart
+}
+
+/// By how much predictions miss the truth, with zero as a line.
+fn residuals(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
+    let off: Vec<f64> = predicted
+        .iter()
+        .zip(&excerpt.truth)
+        .map(|(p, x)| p - x)
+        .collect();
+    let points = excerpt.trace(&off, channel);
+    let largest = points
+        .iter()
+        .map(|(_, v)| v.abs())
+        .filter(|v| v.is_finite());
+    let truth = excerpt.value_axis(&[channel], &[]);
+    // What leaves the panel above is cut here too.
+    let end = largest.fold(0.0, f64::max).min(truth.high - truth.low);
+    let mut chart = Chart::new(
+        excerpt.time_axis(),
+        Axis::new("residual", -1.1 * end, 1.1 * end),
+    );
+    let zero = Stroke::new(Colour::NOTHING, 0.6);
+    chart.layers.push(Layer::Horizontal(0.0, zero, Side::Left));
+    chart.layers.push(Layer::Line {
+        points,
+        stroke: residual_stroke(),
+        side: Side::Left,
+    });
     chart
 }
 

@@ -12,6 +12,8 @@ fn request(subjects: &[&str]) -> Request {
         steps: None,
         channels: Vec::new(),
         units: Units::Data,
+        view: None,
+        system: None,
         ahead: 5,
         exponent: recording_exponent::Request::default(),
         threads: 1,
@@ -23,7 +25,10 @@ fn kinds_have_names_of_their_own_and_a_sentence() {
     for (i, kind) in KINDS.iter().enumerate() {
         assert_eq!(find(kind.id).unwrap().id, kind.id);
         assert!(KINDS[..i].iter().all(|other| other.id != kind.id));
-        assert!(!kind.summary.ends_with('.') && kind.paper.starts_with("Fig"));
+        assert!(
+            !kind.summary.ends_with('.')
+                && (kind.paper.starts_with("Fig") || kind.paper == NOT_IN_PAPER)
+        );
     }
 }
 

@@ -137,12 +137,11 @@ impl Signals {
         })
     }
 
-    /// The first channels of the data and of the orbit behind its transient, of at most so many rows each.
+    /// The first channels of the data and of the orbit, of at most so many rows each: the last ones, since either may begin off the attractor.
     pub(super) fn first_channels(&self, rows: usize) -> [Vec<f64>; 2] {
-        let settled = &self.orbit[self.transient * self.dim..];
-        [&self.truth[..], settled].map(|values| {
-            let column = values.iter().copied().step_by(self.dim);
-            column.take(rows).collect()
+        [&self.truth, &self.orbit].map(|values| {
+            let from = values.len().saturating_sub(rows * self.dim);
+            values[from..].iter().copied().step_by(self.dim).collect()
         })
     }
 

@@ -243,7 +243,10 @@ fn tell(watcher: &Watcher, mut stream: TcpStream, stop: &AtomicBool) -> io::Resu
     while !stop.load(Ordering::Relaxed) {
         let change = {
             let mut survey = watcher.survey();
-            survey.refresh();
+            // A page that opens is first shown what is known.
+            if seen > 0 {
+                survey.refresh();
+            }
             survey.since(seen)
         };
         if let Some((version, document)) = change {

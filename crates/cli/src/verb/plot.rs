@@ -32,7 +32,7 @@ pub(crate) struct Plot {
     /// Which figure to draw
     #[arg(requires = "out")]
     kind: Option<String>,
-    /// Folders of runs or model files; folders of line searches for line-search, files of data for lyapunov-fit
+    /// Folders of runs or model files; of line searches for line-search, of studies for scores and comparison; files of data for lyapunov-fit
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// File to write, in the format that its name says
@@ -56,6 +56,12 @@ pub(crate) struct Plot {
     /// Show every channel of a heat map in its own standard deviations
     #[arg(long)]
     z_score: bool,
+    /// From where three channels, or a surface, are seen: azimuth and elevation in degrees [default: from where the truth covers most]
+    #[arg(long, value_name = "AZ,EL", allow_hyphen_values = true, value_parser = view)]
+    view: Option<(f64, f64)>,
+    /// The system that the data are from, whose exponents lyapunov shows too
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
     /// Steps ahead that n-step predicts [default: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
     ahead: Option<usize>,
@@ -128,6 +134,8 @@ impl Plot {
             ("--steps", self.steps.is_some()),
             ("--show", !self.show.is_empty()),
             ("--z-score", self.z_score),
+            ("--view", self.view.is_some()),
+            ("--system", self.system.is_some()),
             ("--ahead", self.ahead.is_some()),
             ("--dims", self.dims.is_some()),
             ("--delay", self.delay.is_some()),
@@ -164,6 +172,8 @@ impl Plot {
             } else {
                 Units::Data
             },
+            view: self.view,
+            system: self.system.clone(),
             ahead: self.ahead.unwrap_or(AHEAD),
             exponent: recording_exponent::Request {
                 dims: self.dims.clone(),
@@ -219,6 +229,20 @@ fn steps(text: &str) -> Result<usize, String> {
     steps
         .filter(|steps| (1..=1_000_000).contains(steps))
         .ok_or_else(|| "expected a whole number from 1 to 1000000".to_string())
+}
+
+fn view(text: &str) -> Result<(f64, f64), String> {
+    let angles = text.split_once(',').and_then(|(azimuth, elevation)| {
+        Some((azimuth.trim().parse().ok()?, elevation.trim().parse().ok()?))
+    });
+    angles
+        .filter(|(azimuth, elevation): &(f64, f64)| {
+            azimuth.abs() <= 360.0 && (0.0..=90.0).contains(elevation)
+        })
+        .ok_or_else(|| {
+            "expected degrees such as `-40,20`: an azimuth, and an elevation from 0 to 90"
+                .to_string()
+        })
 }
 
 fn width(text: &str) -> Result<f64, String> {

@@ -1,0 +1,76 @@
+//! Groups of runs compared: the median of every measure with its median absolute deviation, a row per group, between the floor and chance.
+
+use attractor_core::measure::summary::median;
+
+use super::groups::{Groups, Level};
+use super::{Figure, Kind, NOT_IN_PAPER, Request, TWO_COLUMNS, Takes};
+use crate::Error;
+use crate::chart::{Axis, Chart, Layer, Page, Scale, Side};
+use crate::drawing::{Colour, Stroke};
+
+pub(super) const KIND: Kind = Kind {
+    id: "comparison",
+    paper: NOT_IN_PAPER,
+    summary: "Groups of runs compared by the medians of all measures, between floors and chance",
+    takes: Takes::Studies,
+    heeds: &[],
+    draw,
+};
+
+/// Height of a group, in points.
+const ROW: f64 = 15.0;
+
+fn draw(request: &Request) -> Result<Figure, Error> {
+    let groups = Groups::read(request)?;
+    let measures = 0..groups.measures.len();
+    let charts: Vec<Chart> = measures.map(|m| chart(&groups, m)).collect();
+    let height = ROW * groups.all.len().max(2) as f64;
+    let columns = charts.len();
+    let page = Page::grid(request.width_or(TWO_COLUMNS), columns, height, charts);
+    let page = page.with_legend(groups.legend("median ± MAD"));
+    Ok(groups.figure(page.draw()))
+}
+
+fn chart(groups: &Groups, measure: usize) -> Chart {
+    let count = groups.all.len();
+    let mut x = groups.axis(measure);
+    // Numbers of groups stand at the left of the rows, the first group's above.
+    let room = 0.12 * (x.high - x.low);
+    x.low -= room;
+    let beside = x.low + 0.4 * room;
+    let y = Axis::new("", 0.5, count as f64 + 0.5).scaled(Scale::Whole);
+    let mut chart = Chart::new(x, y.silent());
+    for (g, group) in groups.all.iter().enumerate() {
+        let row = (count - g) as f64;
+        let number = (g + 1).to_string();
+        chart
+            .layers
+            .push(Layer::Words(number, (beside, row - 0.15)));
+        for level in [Level::Floor, Level::Chance] {
+            let mark = group.level(measure, level).map(f64::log10);
+            chart.layers.extend(mark.map(|v| Layer::Line {
+                points: vec![(v, row - 0.3), (v, row + 0.3)],
+                stroke: level.stroke(),
+                side: Side::Left,
+            }));
+        }
+        let mut values: Vec<f64> = (group.values[measure].iter().copied())
+            .filter(|v| v.is_finite())
+            .collect();
+        let middle = median(&mut values);
+        let mut off: Vec<f64> = values.iter().map(|v| (v - middle).abs()).collect();
+        let mad = median(&mut off);
+        let ends = [(middle - mad).max(middle / 10.0), middle + mad].map(f64::log10);
+        chart.layers.push(Layer::Line {
+            points: ends.map(|v| (v, row)).to_vec(),
+            stroke: Stroke::new(Colour::VERMILION, 1.0),
+            side: Side::Left,
+        });
+        chart.layers.push(Layer::Dots {
+            points: vec![(middle.log10(), row, 0.0)],
+            colour: Colour::VERMILION,
+            side: Side::Left,
+        });
+    }
+    chart
+}
