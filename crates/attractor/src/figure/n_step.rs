@@ -131,11 +131,9 @@ fn residuals(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
         .filter(|v| v.is_finite());
     let truth = excerpt.value_axis(&[channel], &[]);
     // What leaves the panel above is cut here too.
-    let end = largest.fold(0.0, f64::max).min(truth.high - truth.low);
-    let mut chart = Chart::new(
-        excerpt.time_axis(),
-        Axis::new("residual", -1.1 * end, 1.1 * end),
-    );
+    let end = round_up(largest.fold(0.0, f64::max).min(truth.high - truth.low));
+    let axis = Axis::new("residual", -1.15 * end, 1.15 * end);
+    let mut chart = Chart::new(excerpt.time_axis(), axis);
     let zero = Stroke::new(Colour::NOTHING, 0.6);
     chart.layers.push(Layer::Horizontal(0.0, zero, Side::Left));
     chart.layers.push(Layer::Line {
@@ -144,6 +142,14 @@ fn residuals(excerpt: &Excerpt, predicted: &[f64], channel: usize) -> Chart {
         side: Side::Left,
     });
     chart
+}
+
+/// The next of 1, 2 and 5 times a power of ten, at which an axis has a tick.
+fn round_up(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    let found = steps.into_iter().find(|step| *step >= value);
+    found.unwrap_or(value)
 }
 
 /// Row t + n is what the model makes of row t after n steps; the first n rows are missing.
@@ -185,4 +191,16 @@ fn error(excerpt: &Excerpt, predicted: &[f64]) -> f64 {
         .filter(|(_, p)| p.is_finite());
     let squares = pairs.clone().map(|(x, p)| (x - p) * (x - p)).sum::<f64>();
     (squares / pairs.count() as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_residuals_are_round() {
+        assert_eq!([0.3, 1.0, 4.2, 70.0].map(round_up), [0.5, 1.0, 5.0, 100.0]);
+        // Predictions that are exact have an axis too.
+        assert_eq!(round_up(0.0), 0.0);
+    }
 }

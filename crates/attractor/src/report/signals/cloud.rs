@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     /// Rows in two channels: long at rest near zero, and a short way far from it.
-    fn places() -> Places {
+    fn mostly_at_rest() -> Places {
         let at_rest = (0..20_000).map(|t| [1e-3 * f64::from(t % 7), 0.0]);
         let away = (0..80).map(|t| [1.0 + 0.1 * f64::from(t), 5.0]);
         let rows: Vec<f64> = at_rest.chain(away).flatten().collect();
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn rare_rows_are_all_drawn_and_there_is_room_for_the_rest() {
-        let places = places();
+        let places = mostly_at_rest();
         let kept = places.kept(900);
         assert!(kept.len() * (BLOCK + 1) <= 900);
         let rare = places.blocks.iter().filter(|&&block| block >= 20_000);

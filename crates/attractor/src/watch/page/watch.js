@@ -148,7 +148,7 @@ class Single {
     }
     const fact = ([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value));
     const scores = runs.measures().map(([id, title]) => [title, scoreCell(run.scores && run.scores[id])]);
-    const settings = runs.settings.map((name, i) => [name, run.values[i] ?? "–"]);
+    const settings = runs.settings.map((name, i) => [name, run.values[i]]).filter(([, value]) => value !== null);
     const progress = run.updates ? `${grouped(run.update)} of ${grouped(run.updates)}` : "–";
     const left = run.state === "running" && run.left !== null ? [["time left", duration(run.left)]] : [];
     const facts = [["state", stateCell({ ...run, left: null, updates: 0 })], ["updates", progress], ...left, ["loss", figure(run.loss, 4)], ["forcing α", figure(run.alpha, 4)]];
