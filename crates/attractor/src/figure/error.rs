@@ -159,9 +159,9 @@ impl FigureError {
                 Some("the same `attractor line-search` again writes it anew".into())
             }
             FigureError::NoScores { .. } => {
-                Some("`attractor sweep STUDY.toml --out FOLDER` judges the runs that it trains".to_string())
+                Some("`attractor sweep STUDY.toml --out FOLDER` judges the runs that it trains".into())
             }
-            FigureError::NoExponents { .. } => Some("`attractor list systems` has the names".to_string()),
+            FigureError::NoExponents { .. } => Some("`attractor list systems` has the names".into()),
             FigureError::NoLandscape { .. } => None,
         }
     }
