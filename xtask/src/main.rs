@@ -12,6 +12,7 @@ mod command;
 mod debian;
 mod deny;
 mod fuzz;
+mod package;
 mod pages;
 mod paper;
 mod python;

@@ -13,6 +13,9 @@ const REQUIREMENTS: &str = "tests/python/requirements.txt";
 /// Packages whose own pins are passed over.
 const ALONE: &str = "tests/python/requirements-alone.txt";
 
+/// What the Python package is built and tested with.
+const PACKAGE: &str = "tests/python/requirements-package.txt";
+
 /// The environment variable through which tests learn which Python to call.
 pub(crate) const VARIABLE: &str = "ATTRACTOR_PYTHON";
 
@@ -32,6 +35,23 @@ pub(crate) fn prepare() -> Result<PathBuf, String> {
     let stamp = folder.join("installed.txt");
     if !is_fresh(&stamp, &wanted) {
         install(&folder, &interpreter)?;
+        fs::write(&stamp, &wanted).map_err(|error| error.to_string())?;
+    }
+    Ok(interpreter)
+}
+
+/// The interpreter of our own environment with all that the Python package is built and tested with. The error says why there is none.
+pub(crate) fn prepare_package(interpreter: &Result<PathBuf, String>) -> Result<PathBuf, String> {
+    let interpreter = interpreter.clone()?;
+    if std::env::var_os(VARIABLE).is_some() {
+        return Err(format!(
+            "nothing is installed beside the Python that {VARIABLE} names"
+        ));
+    }
+    let wanted = fs::read(root().join(PACKAGE)).map_err(|e| format!("{e}: {PACKAGE}"))?;
+    let stamp = target().join("python/installed-package.txt");
+    if !is_fresh(&stamp, &wanted) {
+        pip_install(&interpreter, &["-r", PACKAGE])?;
         fs::write(&stamp, &wanted).map_err(|error| error.to_string())?;
     }
     Ok(interpreter)
@@ -92,7 +112,7 @@ mod tests {
     #[test]
     fn packages_are_pinned() {
         let read = |name| fs::read_to_string(root().join(name)).unwrap();
-        let requirements = read(REQUIREMENTS) + &read(ALONE);
+        let requirements = read(REQUIREMENTS) + &read(ALONE) + &read(PACKAGE);
         let lines = requirements.lines().filter(|line| !line.starts_with('#'));
         assert!(lines.clone().count() >= 3);
         assert!(

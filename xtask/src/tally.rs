@@ -46,6 +46,27 @@ impl Tally {
         self.skips.extend(other.skips);
     }
 
+    /// Counts each test of a run of pytest, from its report.
+    pub(crate) fn pytest(&mut self, report: &str, succeeded: bool) {
+        let last = report.lines().rev().find(|line| line.contains(" in "));
+        let counts = last.unwrap_or_default().replace(',', ";");
+        self.passed += count(&counts, "passed");
+        self.failed +=
+            count(&counts, "failed") + count(&counts, "error") + count(&counts, "errors");
+        let failures = report
+            .lines()
+            .filter_map(|line| line.strip_prefix("FAILED "));
+        self.failures.extend(failures.map(String::from));
+        let skips = report
+            .lines()
+            .filter_map(|line| line.strip_prefix("SKIPPED "));
+        self.skips
+            .extend(skips.map(|skip| format!("pytest: {skip}")));
+        if !succeeded && count(&counts, "failed") == 0 {
+            self.fail("pytest (stopped)");
+        }
+    }
+
     fn fail(&mut self, name: &str) {
         self.failed += 1;
         self.failures.push(name.to_string());
@@ -125,6 +146,7 @@ impl Transcript {
 fn count(counts: &str, word: &str) -> usize {
     counts
         .split([';', '.'])
+        .map(|part| part.split(" in ").next().unwrap_or(part))
         .filter_map(|part| part.trim().strip_suffix(word))
         .find_map(|number| number.trim().parse().ok())
         .unwrap_or(0)
@@ -208,6 +230,24 @@ FAILED: b
 13 passed, 2 failed";
         assert_eq!(tally.summary(), expected);
         assert!(!tally.all_passed());
+    }
+
+    #[test]
+    fn a_report_of_pytest_is_counted() {
+        let report = "..F\nSKIPPED [1] test_a.py:3: could not import 'mne'\nFAILED test_a.py::test_b - assert 0\n\
+                      1 failed, 40 passed, 1 skipped in 12.34s";
+        let mut tally = Tally::default();
+        tally.pytest(report, false);
+        assert_eq!(
+            tally.summary(),
+            "skipped: pytest: [1] test_a.py:3: could not import 'mne'\nFAILED: test_a.py::test_b - assert 0\n40 passed, 1 failed"
+        );
+        let mut stopped = Tally::default();
+        stopped.pytest("Fatal Python error", false);
+        assert_eq!(
+            stopped.summary(),
+            "FAILED: pytest (stopped)\n0 passed, 1 failed"
+        );
     }
 
     #[test]

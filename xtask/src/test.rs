@@ -14,7 +14,7 @@ use crate::command::{cargo, exit_code, quietly, root, succeeds};
 use crate::debian::QUEUES;
 use crate::suite::{self, Binary, Request};
 use crate::tally::{Tally, Transcript};
-use crate::{browser, deny, pages, python, tidy};
+use crate::{browser, deny, package, pages, python, tidy};
 
 /// The flag that has missing tools compiled first.
 const INSTALL_TOOLS: &str = "--install-tools";
@@ -81,16 +81,25 @@ fn quick(tally: &mut Tally) {
 fn whole(tally: &mut Tally, install_tools: bool) {
     // What is fetched from elsewhere comes while the sources are checked.
     let installed = thread::spawn(|| (QUEUES.install(), browser::install()));
-    let python = thread::spawn(python::prepare);
+    let python = thread::spawn(|| {
+        let interpreter = python::prepare();
+        let package = python::prepare_package(&interpreter);
+        (interpreter, package)
+    });
     check_house(tally);
     let binaries = build(tally);
-    let python = python.join().expect("it gives back a reason");
+    let (python, package) = python.join().expect("it gives back a reason");
     let (queues, browser) = installed.join().expect("it gives back reasons");
     if let Err(reason) = queues {
         tally.skip(format!("studies on Slurm and with GNU parallel: {reason}"));
     }
     thread::scope(|scope| {
-        let running = scope.spawn(|| run_tests(binaries, python, browser));
+        let running = scope.spawn(|| {
+            let mut tally = run_tests(binaries, python, browser);
+            heading("Python package");
+            package::check(&mut tally, &package);
+            tally
+        });
         heading("clippy");
         clippy(tally, &["--all-targets"]);
         heading("docs");

@@ -86,6 +86,11 @@ const TABLE: &[Adopted] = &[
         "a bar that knows how much time is left",
     ),
     adopt(
+        "numpy",
+        &["crates/python/src/"],
+        "arrays of Python, with their types checked",
+    ),
+    adopt(
         "parquet",
         &["crates/attractor/src/format/parquet.rs"],
         "pages of Parquet tables, without Arrow",
@@ -94,6 +99,11 @@ const TABLE: &[Adopted] = &[
         "pdf-writer",
         &["crates/attractor/src/drawing/pdf.rs"],
         "objects and streams of PDF files",
+    ),
+    adopt(
+        "pyo3",
+        &["crates/python/src/"],
+        "functions and classes of Python, without unsafe code of ours",
     ),
     adopt(
         "rand_chacha",
@@ -111,6 +121,7 @@ const TABLE: &[Adopted] = &[
             "crates/core/src/",
             "crates/attractor/src/",
             "crates/cli/src/",
+            "crates/python/src/",
         ],
         "what is stored or printed as documents, as typed structs",
     ),
@@ -118,6 +129,7 @@ const TABLE: &[Adopted] = &[
         "serde_json",
         &[
             "crates/cli/src/",
+            "crates/python/src/",
             "crates/attractor/src/engine.rs",
             "crates/attractor/src/evaluation/",
             "crates/attractor/src/anatomy/document.rs",
