@@ -449,11 +449,14 @@ fn replaced_program(cluster: &Cluster, folder: &Path) {
     std::io::Write::write_all(&mut file, b"another").unwrap();
     drop(file);
     let out = folder.join("replaced");
-    let words = ["--slurm", "--begin=now+3"];
+    let words = ["--slurm", "--hold"];
     let job = cluster.submit_by(&program, [&folder.join("study.toml"), &out], &words);
     fs::rename(&other, &program).unwrap();
     let said = cluster.status(&out);
     assert!(said.contains("the program was replaced since"), "{said}");
+    for held in cluster.said("squeue", &["-h", "-o", "%A"]).lines() {
+        cluster.said("scontrol", &["release", held.trim()]);
+    }
     cluster.wait_for(|| cluster.is_over(&job));
     let log = || fs::read_to_string(out.join(".jobs/1/levels.log")).unwrap_or_default();
     // It may be written a moment after the queue is left.
