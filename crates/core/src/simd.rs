@@ -31,7 +31,7 @@ pub(crate) use gram::{
     gram_whole, lane_sums, reduce,
 };
 pub(crate) use hidden::{OutOfUnits, fill_units, into_units, multiply_into, multiply_out};
-pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight};
+pub(crate) use lanes::{GROUP, Lanes, Lanes8, Lanes16, Paired8, UnitVector, Weight, filled};
 pub(crate) use matrices::{Change, LaneMatrices};
 pub(crate) use outer::{Cotangents, Turned, outer};
 pub(crate) use product::{Packed, multiply, multiply_many};

@@ -16,7 +16,7 @@ use super::layer::{Ends, Layer};
 use super::shallow::Unit;
 use super::{Chunk, Units, chunk_len};
 use crate::simd::{
-    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, WholeUnits, add_rows, reduce,
+    Groups, Lanes, Place, Rows, Simd, SimdBase, SimdFloat, WholeUnits, add_rows, filled, reduce,
 };
 use crate::theta::Layout;
 
@@ -264,7 +264,8 @@ impl<U: Unit> Field<U> {
         for i in (0..count).rev() {
             let at = t * count + i;
             let dk = &mut dk[at * row..][..row];
-            let later: [f32; MOST_STAGES] = std::array::from_fn(
+            let later: [f32; MOST_STAGES] = filled(
+                0.0,
                 #[inline(always)]
                 |j| stages.a[j][i],
             );

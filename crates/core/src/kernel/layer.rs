@@ -8,7 +8,7 @@
 
 use crate::simd::{
     Lanes, Lanes8, MOST_LATENT, OutOfUnits, Packed, Simd, SimdBase, SimdFloat, UnitVector, Weight,
-    WeightRows, fill_units, into_units, multiply_into, multiply_out, transpose,
+    WeightRows, fill_units, filled, into_units, multiply_into, multiply_out, transpose,
 };
 
 /// Largest M whose x and y are kept in registers.
@@ -541,7 +541,8 @@ fn fused<S: Simd, P: Lanes, W: Weight, Q, const M: usize, const U: usize>(
     act: impl Fn(&Q, UnitVector<P, S>) -> UnitVector<P, S>,
     mut ends: Ends<impl Fn(usize) -> P::Vector<S>, impl FnMut(usize, P::Vector<S>)>,
 ) {
-    let x: [UnitVector<P, S>; M] = std::array::from_fn(
+    let x: [UnitVector<P, S>; M] = filled(
+        <UnitVector<P, S>>::splat(simd, 0.0),
         #[inline(always)]
         |m| P::widen(x[m].load(simd)),
     );

@@ -17,8 +17,8 @@ use super::linear::Linear;
 use super::{At, Chunk, Factors, Kernel, Left, Tape};
 use crate::map::Dims;
 use crate::simd::{
-    Groups, Lanes, OpenUnits, Place, Rows, SQUARE, Select, Simd, SimdBase, SimdFloat, SimdMask,
-    WholeUnits, add_rows, f32x8, reduce, transposed,
+    Bytes, Groups, Lanes, OpenUnits, Place, Rows, SQUARE, Select, Simd, SimdBase, SimdFloat,
+    SimdMask, WholeUnits, add_rows, f32x8, reduce, transposed,
 };
 use crate::theta::Layout;
 
@@ -141,8 +141,9 @@ impl Unit for Clipped {
         // v − v² is zero in all its bits where v is +0 or 1, as values of shut units are. Comparing bits spares the
         // conversion of a mask.
         let zero = V::Bits::splat(simd, 0);
-        let shut = (-value).mul_add(value, value).to_bits().simd_eq(zero);
-        V::from_bits(shut.select(zero, cotangent.to_bits()))
+        let bits: V::Bits = (-value).mul_add(value, value).bitcast();
+        let open: V::Bits = cotangent.bitcast();
+        bits.simd_eq(zero).select(zero, open).bitcast()
     }
 
     #[inline(always)]

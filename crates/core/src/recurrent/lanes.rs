@@ -105,8 +105,12 @@ impl Ends {
     fn prepare(&mut self, v: &[f32], theta: &[f32]) {
         let width = self.sizes.width();
         self.input.fill_rows(v);
-        self.input_back
-            .fill(|channel, gate| v[gate * width + channel]);
+        if self.sizes.inputs == 0 {
+            self.input_back.fill_columns(v);
+        } else {
+            self.input_back
+                .fill(|channel, gate| v[gate * width + channel]);
+        }
         let q_matrix = &theta[self.q_matrix.clone()];
         self.output.fill_rows(q_matrix);
         self.output_back.fill_columns(q_matrix);

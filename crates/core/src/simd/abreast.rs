@@ -5,7 +5,7 @@ use fearless_simd::prelude::SimdBase;
 use fearless_simd::{Simd, f32x8};
 
 use super::transpose::transposed;
-use super::{GROUP, Lanes, Task};
+use super::{GROUP, Lanes, Task, filled};
 
 /// Puts eight windows of equal length into the lanes of a group.
 pub(crate) struct Abreast<'a, P> {
@@ -25,9 +25,13 @@ impl<P: Lanes> Task for Abreast<'_, P> {
         let squares = self.windows.map(|window| window.as_chunks::<GROUP>());
         let (whole, rest) = self.to.as_chunks_mut::<GROUP>();
         for (i, to) in whole.iter_mut().enumerate() {
-            let rows = squares.map(|(chunks, _)| f32x8::load_array_ref(simd, &chunks[i]));
+            let rows = filled(
+                f32x8::splat(simd, 0.0),
+                #[inline(always)]
+                |lane| f32x8::load_array_ref(simd, &squares[lane].0[i]),
+            );
             let columns = transposed(simd, rows);
-            for (to, column) in to.iter_mut().zip(columns) {
+            for (to, &column) in to.iter_mut().zip(&columns) {
                 to.store_group(self.group, column);
             }
         }

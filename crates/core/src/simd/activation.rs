@@ -10,7 +10,7 @@
 //! stays NaN.
 
 use fearless_simd::Simd;
-use fearless_simd::prelude::SimdFloat;
+use fearless_simd::prelude::{Bytes, SimdFloat};
 
 /// e^x is computed up to here: beyond it, σ(−x) is smaller than the normal numbers of f32.
 const LARGEST_EXPONENT: f32 = 87.0;
@@ -76,7 +76,9 @@ fn exp<S: Simd, V: SimdFloat<S, Element = f32>>(simd: S, x: V) -> V {
     let r = k.mul_add(number(-LN_2_LOW), r);
     let q = polynomial(simd, r, &EXP);
     let mantissa = (r * r).mul_add(q, r) + number(1.0);
-    V::from_bits(mantissa.to_bits() + (shifted.to_bits() << 23))
+    // `to_bits` and `from_bits` are the same, but not always inlined.
+    let (mantissa, shifted): (V::Bits, V::Bits) = (mantissa.bitcast(), shifted.bitcast());
+    (mantissa + (shifted << 23)).bitcast()
 }
 
 /// tanh x.

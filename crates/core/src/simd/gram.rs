@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use fearless_simd::Simd;
 use fearless_simd::prelude::{SimdBase, SimdFloat};
 
-use super::{Lanes, UnitVector};
+use super::{Lanes, UnitVector, filled};
 
 /// Gradients before the lanes' groups are added: one vector a group.
 pub(crate) struct Groups<'a>(pub(crate) &'a mut [Vec<f32>]);
@@ -332,7 +332,8 @@ fn block<S: Simd, P: Lanes, const MR: usize, const LR: usize>(
     );
     for (d, a) in d_rows.zip(a_rows) {
         let (d, a) = (&d[i..i + MR], &a[j..j + LR]);
-        let a: [P::Vector<S>; LR] = std::array::from_fn(
+        let a: [P::Vector<S>; LR] = filled(
+            P::Vector::splat(simd, 0.0),
             #[inline(always)]
             |j| a[j].load(simd),
         );

@@ -12,7 +12,7 @@ use fearless_simd::prelude::{SimdBase, SimdFloat};
 
 use super::lanes::UnitVector;
 use super::transpose::pair_up;
-use super::{Lanes, Packed, Weight};
+use super::{Lanes, Packed, Weight, filled};
 
 /// Tile heights, in registers of units, of products into them. The last one is for pairs, where a state has to be widened
 /// for every tile.
@@ -231,10 +231,10 @@ fn alternating<S: Simd, P: Lanes, const R: usize>(
     for (pair, u) in last_pair.iter().zip(last) {
         add::<S, P, R>(simd, (pair, 0), u, &mut sums[0]);
     }
-    let [even, odd] = sums;
-    std::array::from_fn(
+    filled(
+        sums[0][0],
         #[inline(always)]
-        |r| even[r] + odd[r],
+        |r| sums[0][r] + sums[1][r],
     )
 }
 
@@ -253,10 +253,10 @@ fn in_succession<S: Simd, P: Lanes, const R: usize>(
         }
         *sums = own;
     }
-    let [even, odd] = sums;
-    std::array::from_fn(
+    filled(
+        sums[0][0],
         #[inline(always)]
-        |r| even[r] + odd[r],
+        |r| sums[0][r] + sums[1][r],
     )
 }
 

@@ -363,6 +363,16 @@ impl Lanes for Paired8 {
     }
 }
 
+/// [f(0), f(1), …]. What `std::array::from_fn` calls is not always inlined into kernels: its registers then go through memory.
+#[inline(always)]
+pub(crate) fn filled<T: Copy, const N: usize>(blank: T, f: impl Fn(usize) -> T) -> [T; N] {
+    let mut all = [blank; N];
+    for (i, to) in all.iter_mut().enumerate() {
+        *to = f(i);
+    }
+    all
+}
+
 /// Two numbers as the bits of one.
 #[inline(always)]
 fn bits_of([a, b]: [f32; 2]) -> u64 {

@@ -12,7 +12,7 @@ use fearless_simd::{Simd, f32x8};
 
 use super::sparse::UnitRows;
 use super::transpose::transposed;
-use super::{GROUP, Lanes, Lanes8, SimdFloat};
+use super::{GROUP, Lanes, Lanes8, SimdFloat, filled};
 
 /// A change of a unit's factor.
 #[derive(Debug, Clone, Copy)]
@@ -86,12 +86,13 @@ impl LaneMatrices {
             let matrices = &self.rows[group * GROUP * len..][..GROUP * len];
             for (i, to) in to.chunks_exact_mut(self.dim).enumerate() {
                 for (c, to) in to.chunks_mut(GROUP).enumerate() {
-                    let block = std::array::from_fn(
+                    let block = filled(
+                        f32x8::splat(simd, 0.0),
                         #[inline(always)]
                         |lane| matrices[lane * len + i * vectors + c].load(simd),
                     );
                     let features = transposed(simd, block);
-                    for (to, feature) in to.iter_mut().zip(features) {
+                    for (to, &feature) in to.iter_mut().zip(&features) {
                         to.store_group(group, feature);
                     }
                 }

@@ -12,7 +12,7 @@ use fearless_simd::prelude::{SimdBase, SimdFloat};
 use fearless_simd::{Simd, f32x8};
 
 use super::transpose::transposed;
-use super::{GROUP, Lanes, Lanes8};
+use super::{GROUP, Lanes, Lanes8, filled};
 
 /// Steps whose features stay in the first-level cache while all cotangents pass by.
 const CHUNK: usize = 16;
@@ -68,7 +68,7 @@ impl Turned {
                     };
                     *row = f32x8::from_slice(simd, &feature.lanes()[group * GROUP..][..GROUP]);
                 }
-                for (to, row) in rows.iter_mut().zip(transposed(simd, square)) {
+                for (to, &row) in rows.iter_mut().zip(&transposed(simd, square)) {
                     to.store(row);
                 }
             }
@@ -184,18 +184,21 @@ impl<P: Lanes, F: FnMut(usize, usize, [f32; GROUP])> Block<'_, P, F> {
             }
         }
         let steps = self.d.values.len() / self.d.stride;
-        let a: [&[[Lanes8; GROUP]]; C] = std::array::from_fn(
+        let a: [&[[Lanes8; GROUP]]; C] = filled(
+            &[][..],
             #[inline(always)]
             |c| &self.a[(j + c) * self.steps + self.first..][..steps],
         );
         for (t, d) in self.d.values.chunks_exact(self.d.stride).enumerate() {
             let d = &d[self.d.first + i..][..R];
-            let of_step: [&[f32; GROUP]; R] = std::array::from_fn(
+            let of_step: [&[f32; GROUP]; R] = filled(
+                &[0.0; GROUP],
                 #[inline(always)]
                 |r| &d[r].lanes().as_chunks().0[self.group],
             );
             for window in 0..GROUP {
-                let row: [f32x8<S>; C] = std::array::from_fn(
+                let row: [f32x8<S>; C] = filled(
+                    f32x8::splat(simd, 0.0),
                     #[inline(always)]
                     |c| a[c][t][window].load(simd),
                 );
@@ -207,8 +210,8 @@ impl<P: Lanes, F: FnMut(usize, usize, [f32; GROUP])> Block<'_, P, F> {
                 }
             }
         }
-        for (r, row) in sums.into_iter().enumerate() {
-            for (c, sum) in row.into_iter().enumerate() {
+        for (r, row) in sums.iter().enumerate() {
+            for (c, &sum) in row.iter().enumerate() {
                 match &mut self.put {
                     Some(put) => put(i + r, GROUP * (j + c), *sum),
                     None => self.before[(i + r) * self.blocks + j + c].store(sum),

@@ -9,7 +9,7 @@ use fearless_simd::Simd;
 use fearless_simd::prelude::{SimdBase, SimdFloat};
 
 use super::lanes::UnitVector;
-use super::{Lanes, Weight};
+use super::{Lanes, Weight, filled};
 
 /// A matrix, packed in tiles of rows.
 #[derive(Debug, Clone)]
@@ -215,7 +215,8 @@ fn block<S: Simd, P: Lanes, W: Weight, const R: usize, const C: usize>(
     x: &[P],
     y: &mut [P],
 ) {
-    let x: [&[P]; C] = std::array::from_fn(
+    let x: [&[P]; C] = filled(
+        &[][..],
         #[inline(always)]
         |c| &x[c * w.cols..][..w.cols],
     );

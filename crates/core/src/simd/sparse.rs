@@ -16,7 +16,7 @@ use fearless_simd::prelude::{SimdBase, SimdFloat};
 use fearless_simd::{Simd, f32x8, f32x16, u32x8};
 
 use super::lanes::sum;
-use super::{GROUP, Groups, Lanes, Lanes16, UnitVector};
+use super::{GROUP, Groups, Lanes, Lanes16, UnitVector, filled};
 
 /// Latent states of a vector along them.
 const ALONG: usize = Lanes16::WIDTH;
@@ -397,7 +397,8 @@ const fn bits() -> [[u32; LISTED]; 256] {
 
 #[inline(always)]
 fn load<S: Simd, const C: usize>(simd: S, row: &[Lanes16; C]) -> [f32x16<S>; C] {
-    std::array::from_fn(
+    filled(
+        f32x16::splat(simd, 0.0),
         #[inline(always)]
         |c| row[c].load(simd),
     )
