@@ -42,9 +42,10 @@ fn folder() -> PathBuf {
 /// The release build of the command.
 fn built() -> Result<PathBuf, String> {
     let mut cargo = command::cargo(["build", "--release", "--package", "attractor-cli"]);
-    match command::succeeds(&mut cargo) {
-        true => Ok(target().join("release/attractor")),
-        false => Err("the command was not built".to_string()),
+    if command::succeeds(&mut cargo) {
+        Ok(target().join("release/attractor"))
+    } else {
+        Err("the command was not built".to_string())
     }
 }
 
