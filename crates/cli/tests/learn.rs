@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{self, said};
+use crate::common::said;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -74,7 +74,10 @@ fn an_interrupted_race_continues_to_the_same_end() {
         std::thread::sleep(std::time::Duration::from_millis(wait));
         crate::common::signal(&child, "INT");
         interrupted += usize::from(child.wait().unwrap().code() != Some(0));
-        assert!(crate::common::parts(folder.path()).is_empty(), "after {wait} ms");
+        assert!(
+            crate::common::parts(folder.path()).is_empty(),
+            "after {wait} ms"
+        );
     }
     assert!(interrupted > 0);
     said(folder.path(), &format!("{race} a"), 0);
