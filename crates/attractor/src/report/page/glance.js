@@ -67,7 +67,7 @@ function exponentTile({ dynamics, exponent }) {
   const [value, error] = [lyapunov.exponents[0], lyapunov.standard_errors[0]];
   const shown = value === null ? "−∞" : withError(value, error);
   const unit = `per ${lyapunov.per}`;
-  if (exponent.value === null || exponent.value === undefined) return tile(title, shown, unit, null, [level("no chaos", "0", "muted")]);
+  if (exponent.value === null || exponent.value === undefined) return tile(title, shown, unit, null, [make("li", {}, "data: no estimate"), level("no chaos", "0", "muted")]);
   const own = exponent.from === "system" ? value : exponent.model;
   const isLike = own !== null && own !== undefined;
   const marks = exponent.from === "system" ? [level("system", figure(exponent.value, 3), "data")] : estimates(exponent, isLike);
