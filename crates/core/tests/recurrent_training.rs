@@ -6,6 +6,9 @@
 
 use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::method::{self, Fit, FitError, Fitting, Trainer};
+use attractor_core::recurrent::lem::Lem;
+use attractor_core::recurrent::lstm::Lstm;
+use attractor_core::recurrent::{Cell, CellSizes};
 use attractor_core::series::{Channel, Gap, Series, Step, Trajectory};
 use attractor_core::settings::{Domain, Setting, Settings};
 use attractor_core::simd::Isa;
@@ -371,6 +374,88 @@ fn settings_out_of_range_are_refused() {
             Settings::resolve(&list, [(name, value)]).is_err(),
             "{method} {name} {value}"
         );
+    }
+}
+
+/// θ before and after one update by RAdam, whose first step is η dθ.
+fn one_update(method: &'static str, data: &Series, given: &[(&str, &str)]) -> [Vec<f32>; 2] {
+    let short = [
+        ("hidden", "5"),
+        ("epochs", "1"),
+        ("batches-per-epoch", "1"),
+        ("optimizer", "radam"),
+        ("lr", "0.1"),
+        ("lr-end", "0.1"),
+    ];
+    let own: &[(&str, &str)] = match method {
+        "lstm" => &[
+            ("schedule", "exponential"),
+            ("sequence", "8"),
+            ("propagation", "12"),
+        ],
+        _ => &[("window", "12")],
+    };
+    let case = Case::new(method, data, &[&short, own, given].concat());
+    let before = case.trainer().unwrap().start().theta;
+    [before, case.train().0.theta]
+}
+
+#[test]
+fn a_gradient_is_shortened_to_its_bound() {
+    let data = recording(false);
+    for method in ["lstm", "lem"] {
+        let step = |bound: &str| -> Vec<f64> {
+            let [before, after] = one_update(method, &data, &[("clip-norm", bound)]);
+            let pairs = before.iter().zip(&after);
+            pairs.map(|(b, a)| f64::from(a - b)).collect()
+        };
+        let norm = |step: &[f64]| step.iter().map(|d| d * d).sum::<f64>().sqrt();
+        let (free, cut) = (step("0"), step("0.01"));
+        assert!(norm(&free) > 2e-3, "{}", norm(&free));
+        // η times the bound; every one of at most 212 entries of θ, which stay below 2, is rounded by 6e-8 of that.
+        assert!((norm(&cut) - 0.1 * 0.01).abs() < 212f64.sqrt() * 1.2e-7);
+        let factor = norm(&cut) / norm(&free);
+        for (free, cut) in free.iter().zip(&cut) {
+            assert!((cut - free * factor).abs() < 2.4e-7 * 2.0);
+        }
+    }
+}
+
+#[test]
+fn weights_decay_and_biases_do_not() {
+    let data = recording(false);
+    let sizes = CellSizes {
+        hidden: 5,
+        channels: 2,
+        inputs: 1,
+    };
+    for (method, biases) in [
+        ("lstm", vec!["b", "b_o"]),
+        ("lem", vec!["a", "b", "c", "q"]),
+    ] {
+        let [before, plain] = one_update(method, &data, &[]);
+        let [_, decayed] = one_update(method, &data, &[("weight-decay", "0.5")]);
+        let layout = match method {
+            "lstm" => Lstm::new(sizes).layout(),
+            _ => Lem::new(sizes, 1.0).layout(),
+        };
+        for tensor in layout.tensors() {
+            let weight = if biases.contains(&tensor.name) {
+                0.0
+            } else {
+                0.5
+            };
+            for i in tensor.range.clone() {
+                let found = f64::from(plain[i] - decayed[i]);
+                let known = 0.1 * weight * f64::from(before[i]);
+                // Two numbers below 2, each rounded by 1.2e-7.
+                assert!(
+                    (found - known).abs() < 3e-7,
+                    "{} {i}: {found} {known}",
+                    tensor.name
+                );
+            }
+        }
     }
 }
 
