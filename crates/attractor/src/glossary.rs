@@ -22,7 +22,7 @@ pub fn find(word: &str) -> Option<&'static Term> {
     let is_it = |name: &&str| name.to_lowercase().replace([' ', '_'], "-") == wanted;
     TERMS
         .iter()
-        .find(|term| is_it(&term.name) || term.also.iter().any(|also| is_it(&also)))
+        .find(|term| is_it(&term.name) || term.also.iter().any(is_it))
 }
 
 /// Every word by which a term can be found.

@@ -2,6 +2,7 @@
 //! formulas say.
 #![allow(
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "helpers of tests are not marked as tests"
 )]
 

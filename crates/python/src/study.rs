@@ -66,13 +66,16 @@ pub(crate) fn sweep(
     )
 }
 
+/// A run: its folder, its seed, its scores by the names of their measures.
+type RunScores = (PathBuf, u64, Vec<(&'static str, f64)>);
+
 /// The table of the runs in a folder: a document as JSON, and the scores of every run.
 #[pyfunction]
 pub(crate) fn table(
     py: Python<'_>,
     folder: PathBuf,
     by: Vec<String>,
-) -> PyResult<(String, Vec<(PathBuf, u64, Vec<(&'static str, f64)>)>)> {
+) -> PyResult<(String, Vec<RunScores>)> {
     quick(py, || {
         let runs = index(&folder)?;
         let table = Table::new(&runs, &by, Beside::Nothing)?;

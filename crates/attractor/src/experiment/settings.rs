@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(grouped.len(), all.len());
         assert!(all.iter().all(|setting| grouped.contains(&setting.name)));
         let known = |name: &&str| all.iter().any(|setting| setting.name == *name);
-        assert!(ESSENTIAL.iter().all(|name| known(&name)));
+        assert!(ESSENTIAL.iter().all(known));
     }
 
     #[test]

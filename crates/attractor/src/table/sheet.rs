@@ -67,9 +67,7 @@ fn words(text: impl Into<String>) -> Cell {
 }
 
 fn span((low, high): (usize, usize)) -> Cell {
-    if high == 0 {
-        words("")
-    } else if low == high {
+    if low == high {
         words(low.to_string())
     } else {
         words(format!("{low}–{high}"))
@@ -91,7 +89,11 @@ fn rows(group: &Group, has_verdicts: bool) -> Vec<Vec<Cell>> {
     ];
     let good = has_verdicts.then(|| words(good));
     let sizes = counts.into_iter().chain(good);
-    let sizes = sizes.chain([span(group.dim), span(group.parameters)]);
+    let own_sizes = match group.runs {
+        0 => [words(""), words("")],
+        _ => [span(group.dim), span(group.parameters)],
+    };
+    let sizes = sizes.chain(own_sizes);
     let scores = group.columns.iter().map(|column| {
         let summary = &column.summary;
         number(Some(summary.median).filter(|v| v.is_finite()), summary.mad)
