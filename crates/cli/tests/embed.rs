@@ -302,7 +302,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "embed lorenz.csv out.csv --channels w",
-        "no channel matches `w`",
+        "no column is named `w`",
     ),
     (
         "lyapunov lorenz63 --channels x",

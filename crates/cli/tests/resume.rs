@@ -219,7 +219,7 @@ fn what_does_not_fit_a_checkpoint_is_told() {
     let settings = fs::read_to_string(file("experiment.toml")).unwrap();
     fs::write(
         file("experiment.toml"),
-        settings.replace("lr = 0.001", "lr = 0.002"),
+        settings.replace("lr = 0.002", "lr = 0.003"),
     )
     .unwrap();
     let changed = said(here, "resume r", 2);

@@ -171,10 +171,10 @@ fn a_study_is_trained_judged_and_shown() {
         notes.ends_with("`attractor table d` shows them\n"),
         "{notes}"
     );
-    // A run is as `train` makes it, and its scores are those of `evaluate`.
+    // A run is as `train` makes it of the settings' own defaults, and its scores are those of `evaluate`.
     let run = here.join("d/alpha=0.3/seed-02");
-    let settings = "--epochs 30 --batches-per-epoch 10 --hidden 10 --window 20 --lr 5e-3 --lr-end 1e-3 \
-                    --alpha 0.3 --seed 2 --threads 1";
+    let settings = "--preset bare --epochs 30 --batches-per-epoch 10 --hidden 10 --window 20 --lr 5e-3 \
+                    --lr-end 1e-3 --alpha 0.3 --seed 2 --threads 1";
     said(
         here,
         &format!("train train.csv --out alone --quiet {settings}"),
