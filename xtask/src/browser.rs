@@ -52,7 +52,7 @@ const PAGES: [(&str, &str, &str); 16] = [
     (
         "lstm",
         SHORT,
-        "--model lstm --epochs 1 --batches-per-epoch 2",
+        "--model lstm --epochs 1 --batches-per-epoch 2 --propagation 100",
     ),
     ("lem", SHORT, "--model lem --epochs 1 --batches-per-epoch 2"),
     (

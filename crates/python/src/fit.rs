@@ -32,8 +32,8 @@ pub(crate) struct Fitted {
 /// Settings by name.
 type Pairs = Vec<(String, String)>;
 
-/// Settings as they were given, checked.
-fn checked(preset: Option<&str>, settings: &Pairs) -> Result<(Raw, Experiment), Error> {
+/// Settings as they were given.
+fn given(preset: Option<&str>, settings: &Pairs) -> Result<Raw, Error> {
     let mut raw = Raw::default();
     if let Some(preset) = preset {
         raw.preset(preset)?;
@@ -41,14 +41,18 @@ fn checked(preset: Option<&str>, settings: &Pairs) -> Result<(Raw, Experiment), 
     for (name, text) in settings {
         raw.push(name, text, Origin::Flag);
     }
-    let experiment = Experiment::check(&raw)?;
-    Ok((raw, experiment))
+    Ok(raw)
+}
+
+/// Settings as they were given, checked.
+fn checked(preset: Option<&str>, settings: &Pairs) -> Result<Experiment, Error> {
+    Ok(Experiment::check(&given(preset, settings)?)?)
 }
 
 /// Checks settings; gives back all of them with their values.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, preset: Option<String>, settings: Pairs) -> PyResult<Pairs> {
-    quick(py, || Ok(texts(&checked(preset.as_deref(), &settings)?.1)))
+    quick(py, || Ok(texts(&checked(preset.as_deref(), &settings)?)))
 }
 
 fn texts(experiment: &Experiment) -> Pairs {
@@ -62,9 +66,7 @@ fn texts(experiment: &Experiment) -> Pairs {
 /// The settings of a model: name, default, domain and meaning of each.
 #[pyfunction]
 pub(crate) fn settings(py: Python<'_>, model: String) -> PyResult<Vec<[String; 4]>> {
-    let experiment = quick(py, || {
-        Ok(checked(None, &vec![("model".to_string(), model)])?.1)
-    })?;
+    let experiment = quick(py, || checked(None, &vec![("model".to_string(), model)]))?;
     let row = |setting: &Setting| {
         [
             setting.name,
@@ -90,7 +92,11 @@ pub(crate) fn fit(
 ) -> Work {
     let recording = recorded.recording.clone();
     begin(move |listener| {
-        let (raw, experiment) = checked(preset.as_deref(), &settings)?;
+        let mut raw = given(preset.as_deref(), &settings)?;
+        if preset.is_none() {
+            raw = raw.with_usual(&recording.series)?;
+        }
+        let experiment = Experiment::check(&raw)?;
         if let Some(out) = &out {
             Folder::new(out).refuse_occupied()?;
         }
@@ -234,7 +240,7 @@ impl Fitted {
                 .transpose()?;
             Ok(Fitted {
                 trained,
-                experiment: experiment.map(|(_, experiment)| experiment),
+                experiment,
                 recording: None,
                 folder: None,
                 notes: Vec::new(),

@@ -31,7 +31,7 @@ def test_a_run_of_a_file_is_that_of_the_command_to_the_byte(tmp_path: Path, lore
     assert ended.returncode == 0, ended.stderr
     at.Model(seed=3, **SMALL).fit(at.read(tmp_path / "x.csv"), out=tmp_path / "ours")
     ours, theirs = content(tmp_path / "ours"), content(tmp_path / "theirs")
-    assert set(ours) == {"experiment.toml", "model.safetensors", "history.csv"}
+    assert set(ours) == {"experiment.toml", "model.safetensors", "last.safetensors", "history.csv"}
     assert ours == theirs
 
 
@@ -90,7 +90,7 @@ def test_ctrl_c_keeps_the_state_in_memory(rows: np.ndarray) -> None:
 
 
 def test_what_was_stopped_goes_on_bit_for_bit(tmp_path: Path, rows: np.ndarray) -> None:
-    settings = {**SMALL, "epochs": 400}
+    settings = {**SMALL, "epochs": 4000}
     whole = at.Model(**settings).fit(rows)
 
     class Enough(Exception):
@@ -216,8 +216,9 @@ def test_nothing_is_left_half_done(tmp_path: Path, rows: np.ndarray) -> None:
 def test_a_run_is_loaded_with_its_history(tmp_path: Path, rows: np.ndarray) -> None:
     m = at.Model(seed=5, **SMALL).fit(rows, out=tmp_path / "run")
     again = at.load(tmp_path / "run")
-    # What was left to the data is known then.
-    assert again.get_params() == {**m.get_params(), "latent": 3}
+    # What was left to the data and to the usual settings is known then.
+    known = again.get_params()
+    assert known.items() >= {**SMALL, "seed": 5, "latent": 3, "forcing": "agtf"}.items()
     assert np.array_equal(again.history_["loss"], m.history_["loss"])
     assert np.array_equal(again.generate(20).values, m.generate(20).values)
     assert again.evaluate(floors=False, starts=1).to_dict() == m.evaluate(floors=False, starts=1).to_dict()

@@ -166,9 +166,9 @@ def test_tools(lorenz: at.Series) -> None:
     with pytest.raises(at.UnknownNameError) as unknown:
         at.simulate("lorentz63", steps=10)
     assert unknown.value.hint == "did you mean `lorenz63`?"
-    with pytest.raises(at.SettingError, match="unknown setting `sate`") as unknown_option:
-        at.read("x.csv", sate=[1])
-    assert unknown_option.value.hint == "did you mean `state`?"
+    with pytest.raises(at.SettingError, match="unknown setting `chanels`") as unknown_option:
+        at.read("x.csv", chanels=[1])
+    assert unknown_option.value.hint == "did you mean `channels`?"
 
 
 def test_a_study(lorenz: at.Series, tmp_path: Path) -> None:

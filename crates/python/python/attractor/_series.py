@@ -278,7 +278,7 @@ def read(path: str | os.PathLike[str], **options: Any) -> Series:
     >>> import attractor as at, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp(), "r.csv")
     >>> _ = file.write_text("t [s],u [mV],v\\n0,1,2\\n0.5,3,4\\n")
-    >>> x = at.read(file, state=["u"])
+    >>> x = at.read(file, channels=["u"])
     >>> x, x.units
     (Series: 2 rows of u, step 0.5 s, ['mV'])
     """
