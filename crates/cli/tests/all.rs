@@ -26,6 +26,7 @@ mod measure;
 mod neural_ode;
 mod plot;
 mod prepare;
+mod recurrent;
 mod report;
 mod resume;
 mod simulate;

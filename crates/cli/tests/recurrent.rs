@@ -5,12 +5,10 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{document, said};
+use crate::common::{self, document, said};
 use tempfile::TempDir;
 
 const ROWS: usize = 400;

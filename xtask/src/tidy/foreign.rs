@@ -281,24 +281,29 @@ fn misplaced(tree: &Tree, folder: &str, adopted: &Adopted) -> Vec<Finding> {
 
 /// Whether a line names the foreign crate: `word::…` or `use word`, unless `word` is a module of ours in this file.
 fn names(source: &Source, line: &str, word: &str) -> bool {
-    // Few lines do; the whole file is read only for those.
     if !line.contains(word) {
         return false;
     }
+    let is_used = |at: usize| {
+        let (before, after) = (line[..at].trim_end(), line[at + word.len()..].trim_start());
+        after.starts_with("::") || (before.ends_with("use") && after.starts_with([';', ' ']))
+    };
+    let own = words(line).filter(|(_, other)| *other == word);
+    let mut used = own.map(|(at, _)| at).filter(|at| is_used(*at)).peekable();
+    // Few lines do; the whole file is read only for those.
+    if used.peek().is_none() {
+        return false;
+    }
     let is_ours = local_names(source).contains(word);
-    words(line)
-        .filter(|(_, other)| *other == word)
-        .any(|(at, _)| {
-            let (before, after) = (line[..at].trim_end(), line[at + word.len()..].trim_start());
-            let is_used = after.starts_with("::")
-                || (before.ends_with("use") && after.starts_with([';', ' ']));
-            let from_root = before.ends_with("::")
-                && words(before)
-                    .last()
-                    .is_none_or(|(i, w)| i + w.len() + 2 < before.len());
-            let is_bare = !before.ends_with("::") && !is_ours;
-            is_used && (is_bare || from_root)
-        })
+    used.any(|at| {
+        let before = line[..at].trim_end();
+        let from_root = before.ends_with("::")
+            && words(before)
+                .last()
+                .is_none_or(|(i, w)| i + w.len() + 2 < before.len());
+        let is_bare = !before.ends_with("::") && !is_ours;
+        is_bare || from_root
+    })
 }
 
 /// The modules that a file declares, and what it imports from our own crates.

@@ -2,6 +2,7 @@
 
 use super::source::words;
 use super::{Finding, Tree};
+use std::collections::BTreeSet;
 
 /// The largest file, in bytes.
 const LARGEST: u64 = 1_000_000;
@@ -86,10 +87,9 @@ pub(crate) fn every_test_is_run(tree: &Tree) -> Vec<Finding> {
 pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
     let bibliography = tree.text("refs.bib").unwrap_or_default();
     let is_read = |path: &str| path.ends_with(".rs") || path.ends_with(".md");
-    let is_used = |key: &str| {
-        tree.texts()
-            .any(|(path, text)| is_read(path) && cites(text, key))
-    };
+    let texts = tree.texts().filter(|(path, _)| is_read(path));
+    let known: Vec<BTreeSet<String>> = texts.map(|(_, text)| lower_words(text)).collect();
+    let is_used = |key: &str| known.iter().any(|words| cites(words, key));
     let keys = bibliography.lines().enumerate().filter_map(|(i, line)| {
         let (_, rest) = line.strip_prefix('@')?.split_once('{')?;
         Some((i, rest.trim_end_matches(',').trim()))
@@ -99,11 +99,19 @@ pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether a text has the key `hess2023`, or the name and the year as in "Hess et al. 2023".
-fn cites(text: &str, key: &str) -> bool {
+/// The words of a text, each once, in small letters.
+fn lower_words(text: &str) -> BTreeSet<String> {
+    words(text)
+        .map(|(_, word)| word.to_ascii_lowercase())
+        .collect()
+}
+
+/// Whether a text with these words has the key `hess2023`, or the name and the year as in "Hess et al. 2023".
+fn cites(words: &BTreeSet<String>, key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
     let (name, year) = key.split_at(key.find(|c: char| c.is_ascii_digit()).unwrap_or(key.len()));
-    let has = |wanted: &str| words(text).any(|(_, word)| word.eq_ignore_ascii_case(wanted));
-    has(key) || (has(name) && has(year))
+    let has = |wanted: &str| words.contains(wanted);
+    has(&key) || (has(name) && has(year))
 }
 
 /// The changelog has a place for what comes next, and for numbers that change.
