@@ -44,7 +44,7 @@ const PAGES: [(&str, &str, &str); 16] = [
         SHORT,
         "--model plrnn --alpha 0 --lr 0.5 --epochs 40",
     ),
-    ("reservoir", SHORT, "--model reservoir --latent 20"),
+    ("reservoir", SHORT, "--model reservoir --hidden 21"),
     ("nvar", SHORT, "--model nvar"),
     ("linear", SHORT, "--model linear"),
     ("persistence", SHORT, "--model persistence"),
