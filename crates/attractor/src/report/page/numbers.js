@@ -7,7 +7,7 @@ function figure(v, digits = 4) {
   if (v === 0 || !Number.isFinite(v)) return String(v).replace("-", "−");
   const size = Math.abs(v);
   const text =
-    size >= 1e-4 && size < 1e6 ? String(Number(v.toPrecision(digits))) : v.toExponential(digits - 2).replace("e+", "e");
+    size >= 1e-4 && size < 1e6 ? String(Number(v.toPrecision(digits))) : v.toExponential(Math.max(digits - 2, 0)).replace("e+", "e");
   return text.replace(/-/g, "−");
 }
 
