@@ -391,7 +391,7 @@ fn a_folder_in_use_is_left_alone() {
     );
 }
 
-/// What was given wins over what `train` begins with, of which nobody is told; a preset or a file takes its place.
+/// What was given wins over what `train` begins with, without a note; a preset or a file takes its place.
 #[test]
 fn without_a_preset_training_begins_with_robust_settings() {
     let folder = folder();

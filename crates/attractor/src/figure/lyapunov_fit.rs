@@ -75,7 +75,7 @@ fn rounded(value: f64, digits: u32) -> String {
 }
 
 fn stroke(dim: usize) -> Stroke {
-    // Dimensions are told apart by lightness: their order is what counts.
+    // Dimensions differ in lightness: their order is what counts.
     let share = (dim.saturating_sub(2) as f64 / 8.0).min(0.9);
     Stroke::new(ColourMap::Sequential.colour(share), 0.7)
 }

@@ -53,7 +53,7 @@ class Model:
 
     def _set(self, model: str, preset: str | None, settings: Mapping[str, Any]) -> None:
         given = {name: value for name, value in settings.items() if value is not None}
-        # What is wrong is told before anything is changed.
+        # What is wrong is reported before anything is changed.
         self._resolved = dict(_native.check(preset, pairs({"model": model, **given})))
         self._model, self._preset, self._given = model, preset, given
 

@@ -79,7 +79,7 @@ function addTraining(history) {
     jacobian_norm: "norm of the Jacobians",
     lr: "learning rate",
   };
-  // Of training, not of data or model: they are told apart by their dashes.
+  // Of training, not of data or model: their dashes tell them apart.
   const styles = [{ colour: "ink" }, { colour: "muted", dash: [5, 3] }];
   const figures = CURVES.map(({ title, columns, label, logY }) => {
     const shown = columns.filter((name) => history[name] && history[name].some((v) => v !== null && (!logY || v > 0)));

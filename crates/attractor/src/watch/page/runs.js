@@ -38,7 +38,7 @@ class Runs {
       this.stream = null;
       if (!document.hidden) open();
     });
-    // A browser may open a page behind another: it is told of what it was before.
+    // A browser may open a page behind another: it still has its earlier state.
     open();
   }
 
