@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use std::{panic, thread};
 
 use attractor::format::FOREIGN_THREAD;
+use attractor::simd::Isa;
 use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
 use crate::visible::{Visible, notes, shown};
@@ -37,10 +38,19 @@ const OUTCOME: u8 = 1;
 /// Exit code for a training that was interrupted, as shells have it for Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
+/// Where a program that was built for its own machine is run on another one that lacks instructions.
+const FOREIGN_PROCESSOR: &str =
+    "error: this program was built for processors with AVX2 and FMA, which this one does not have
+hint: build it on this machine, or elsewhere with `ATTRACTOR_KERNELS=all cargo build --release`";
+
 /// Runs the command with these arguments, the first of which is its name, and gives back its exit code. A program that
 /// [registers](attractor::method::register) methods of its own before has them in all verbs.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
     hush_foreign_panics();
+    if !Isa::is_built_for_here() {
+        let _ = writeln!(notes(), "{FOREIGN_PROCESSOR}");
+        return ExitCode::from(MISTAKE);
+    }
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let parsed = command(&arguments).try_get_matches_from(&arguments);
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));

@@ -68,11 +68,16 @@ impl Isa {
         }
     }
 
-    /// All instruction sets that this processor can run.
+    /// All instruction sets that this processor can run, of those that the program was built for.
     pub fn available() -> impl Iterator<Item = Isa> {
         [Isa::Baseline, Isa::Avx2, Isa::Avx512]
             .into_iter()
-            .filter(|&isa| isa <= Isa::detect())
+            .filter(|&isa| LEAST <= isa && isa <= Isa::detect())
+    }
+
+    /// Whether the program was built for a processor like this one; elsewhere nothing can be trained or judged.
+    pub fn is_built_for_here() -> bool {
+        LEAST <= Isa::detect()
     }
 
     /// The name.
@@ -85,6 +90,13 @@ impl Isa {
     }
 }
 
+/// The least that the program was built for (`build.rs`).
+const LEAST: Isa = if cfg!(attractor_no_baseline) {
+    Isa::Avx2
+} else {
+    Isa::Baseline
+};
+
 /// A computation that is compiled once for every instruction set.
 pub(crate) trait Task {
     /// What it gives.
@@ -96,7 +108,7 @@ pub(crate) trait Task {
 
 /// Runs a task on lanes of type `P` with an instruction set that this processor has. Lanes beside wide registers are for
 /// AVX-512, eight in narrow ones for all others: an instruction set more for either would only be compiled, not be faster.
-/// A developer's build leaves kernels for AVX-512 out where the processor has none (`build.rs`).
+/// A build for the machine that builds it leaves out what its processor would not use (`build.rs`).
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();
@@ -115,18 +127,28 @@ pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
         }
     }
     match level.as_avx2() {
-        Some(simd) if isa >= Isa::Avx2 => simd.vectorize(
+        Some(simd) if isa.max(LEAST) >= Isa::Avx2 => simd.vectorize(
             #[inline(always)]
             || task.run(simd),
         ),
-        _ => {
-            let simd = level.as_sse2().expect("every x86-64 processor has SSE2");
-            simd.vectorize(
-                #[inline(always)]
-                || task.run(simd),
-            )
-        }
+        _ => at_baseline(level, task),
     }
+}
+
+#[cfg(all(target_arch = "x86_64", not(attractor_no_baseline)))]
+fn at_baseline<T: Task>(level: Level, task: T) -> T::Output {
+    let simd = level.as_sse2().expect("every x86-64 processor has SSE2");
+    simd.vectorize(
+        #[inline(always)]
+        || task.run(simd),
+    )
+}
+
+#[cfg(all(target_arch = "x86_64", attractor_no_baseline))]
+fn at_baseline<T: Task>(_level: Level, _task: T) -> T::Output {
+    panic!(
+        "this program was built for processors with AVX2: `Isa::is_built_for_here` says so first"
+    );
 }
 
 /// Runs a task with the best instruction set.
