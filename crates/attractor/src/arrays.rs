@@ -3,6 +3,7 @@
 //! Where rows have times, the step Δt and the gaps follow from them as they do from the column of times of a file; a step that is
 //! given decides what a gap is.
 
+use attractor_core::hint::Hint;
 use attractor_core::series::{Channel, Gap, Series, Step, Trajectory};
 
 use crate::format::Axis;
@@ -80,12 +81,12 @@ pub enum ArrayError {
 
 impl ArrayError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             ArrayError::TimeBack { .. } => Some("sort the rows by their times".into()),
             ArrayError::Uneven { expected, .. } => Some(format!(
                 "interpolate to equal steps first, or give `--dt {expected}`, with which every longer step is a gap"
-            )),
+            ).into()),
             ArrayError::NoTime { .. } => Some("leave rows without a time out".into()),
             ArrayError::NoRow { .. } => None,
         }

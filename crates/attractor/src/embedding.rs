@@ -171,9 +171,7 @@ impl EmbeddingError {
                 "record longer, or lower --delay, --dims, --theiler or the end of --fit".into(),
             ),
             EmbeddingError::Exponent(EmbedError::NoMinimum { .. }) => Some("give --delay".into()),
-            EmbeddingError::Values(error) | EmbeddingError::Exponent(error) => {
-                error.hint().map(Hint::from)
-            }
+            EmbeddingError::Values(error) | EmbeddingError::Exponent(error) => error.hint(),
         }
     }
 }

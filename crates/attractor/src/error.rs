@@ -171,11 +171,11 @@ impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<Hint> {
         match self {
-            Error::Setting(error) => error.hint().map(Hint::from),
-            Error::Array(error) => error.hint().map(Hint::from),
+            Error::Setting(error) => error.hint(),
+            Error::Array(error) => error.hint(),
             Error::Format(error) => error.hint(),
             Error::Pipeline(error) => error.hint(),
-            Error::Simulate(error) => error.hint().map(Hint::from),
+            Error::Simulate(error) => error.hint(),
             Error::Experiment(error) => error.hint(),
             Error::ModelFile(error) => error.hint(),
             Error::Run(error) => error.hint(),
@@ -183,10 +183,10 @@ impl Error {
             Error::Generate(error) => error.hint(),
             Error::Evaluation(error) => error.hint(),
             Error::LineSearch(error) => Some(error.hint()),
-            Error::Learn(error) => error.hint().map(Hint::from),
+            Error::Learn(error) => error.hint(),
             Error::Unlike(error) => error.hint(),
             Error::Study(error) => error.hint(),
-            Error::Conversion(error) => error.hint().map(Hint::from),
+            Error::Conversion(error) => error.hint(),
             Error::Embedding(error) => error.hint(),
             Error::Report(error) => Some(error.hint()),
             Error::Watch(error) => Some(error.hint()),

@@ -263,9 +263,9 @@ impl EvaluationError {
                 )
                 .into(),
             ),
-            EvaluationError::Measure(error) => error.hint().map(Hint::from),
+            EvaluationError::Measure(error) => error.hint(),
             EvaluationError::Unlike(error) => error.hint(),
-            EvaluationError::Simulate(error) => error.hint().map(Hint::from),
+            EvaluationError::Simulate(error) => error.hint(),
             EvaluationError::NoRow { .. } => {
                 Some("leave out with `--channels` what is never recorded with the rest".into())
             }

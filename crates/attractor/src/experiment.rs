@@ -341,7 +341,7 @@ impl ExperimentError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<Hint> {
         match self {
-            ExperimentError::Setting { error, .. } => error.hint().map(Hint::from),
+            ExperimentError::Setting { error, .. } => error.hint(),
             ExperimentError::UnknownMethod { near, .. } => Some(match near {
                 Some(near) => format!("did you mean `{near}`?").into(),
                 None => "`attractor list models` names all".into(),
@@ -354,7 +354,7 @@ impl ExperimentError {
                 )
                 .into(),
             }),
-            ExperimentError::Fit(error) => error.hint().map(Hint::from),
+            ExperimentError::Fit(error) => error.hint(),
             ExperimentError::TooLarge { .. } | ExperimentError::TooSmall { .. } => {
                 Some("`--standardize on`: zero mean and unit spread train best".into())
             }

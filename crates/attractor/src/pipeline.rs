@@ -160,7 +160,7 @@ impl PipelineError {
                     .into(),
             ),
             PipelineError::Step { fault, .. } => match fault {
-                StepFault::Filter(error) => error.hint().map(Hint::from),
+                StepFault::Filter(error) => error.hint(),
                 StepFault::Cut(fault) => fault.hint(),
                 StepFault::TooShort { .. } => Some("smooth less, or cut the short stretches off".into()),
                 StepFault::Series(_) | StepFault::Channels { .. } => None,

@@ -353,7 +353,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "embed lorenz.csv out.csv --channels x --method delay --max-delay 3",
-        "raise --max-delay, or let `--method pecuzal` find the delays",
+        "raise `--max-delay`, or let `--method pecuzal` find the delays",
     ),
     (
         "embed huge.csv out.csv",

@@ -22,6 +22,7 @@ pub mod pecuzal;
 mod series;
 mod uzal;
 
+use crate::hint::Hint;
 use crate::progress::Stopped;
 use crate::text::count;
 use columns::Columns;
@@ -90,23 +91,23 @@ pub enum EmbedError {
 
 impl EmbedError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         Some(
             match self {
                 EmbedError::Stopped(_) => return None,
-                EmbedError::Constant { .. } => "choose the channels that vary with --channels",
+                EmbedError::Constant { .. } => "choose the channels that vary with `--channels`",
                 EmbedError::Squares { .. } => "give the data in other units, or standardise them",
                 EmbedError::TooShort { .. } => {
-                    "record longer, or lower --max-delay, --theiler or, with `--method delay`, --dims"
+                    "record longer, or lower `--max-delay`, `--theiler` or, with `--method delay`, `--dims`"
                 }
                 EmbedError::NoMinimum { .. } => {
-                    "raise --max-delay, or let `--method pecuzal` find the delays"
+                    "raise `--max-delay`, or let `--method pecuzal` find the delays"
                 }
                 EmbedError::NoDimension { .. } => {
-                    "give --dims; noise has no dimension, and smoothing may help"
+                    "give `--dims`; noise has no dimension, and smoothing may help"
                 }
             }
-            .to_string(),
+            .into(),
         )
     }
 }

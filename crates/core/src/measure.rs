@@ -27,6 +27,7 @@ pub mod wasserstein;
 use std::fmt;
 
 use crate::catalogue::Entry;
+use crate::hint::Hint;
 use crate::series::mean_and_sd;
 use crate::settings::{Domain, Setting, Settings};
 use crate::text::{count, figure};
@@ -315,7 +316,7 @@ pub enum MeasureError {
 
 impl MeasureError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             MeasureError::Channels { .. } => Some("`--channels` chooses columns".into()),
             MeasureError::NotFinite { .. } => Some(

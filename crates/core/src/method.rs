@@ -31,6 +31,7 @@ use std::sync::RwLock;
 use crate::catalogue::Entry;
 use crate::dynamics::{Dynamics, Values};
 use crate::exponent::automatic::PredictabilityError;
+use crate::hint::Hint;
 use crate::model::ArchitectureError;
 use crate::progress::{Follow, Stopped};
 use crate::series::Series;
@@ -189,7 +190,7 @@ pub enum FitError {
         /// What is wrong.
         message: String,
         /// What to do about it, settings as flags in backticks.
-        hint: Option<String>,
+        hint: Option<Hint>,
     },
     /// It was stopped.
     #[error(transparent)]
@@ -198,12 +199,12 @@ pub enum FitError {
 
 impl FitError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             FitError::Architecture(error) => error.hint(),
             FitError::Windows(WindowsError::TooShort { longest, .. }) => match longest {
                 0 | 1 => None,
-                rows => Some(format!("use `--window {}` or less", rows - 1)),
+                rows => Some(format!("use `--window {}` or less", rows - 1).into()),
             },
             FitError::Windows(WindowsError::TooSparse { .. } | WindowsError::Sparse { .. }) => {
                 Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--channels`".into())
@@ -221,7 +222,7 @@ impl FitError {
                 longest,
                 needed,
                 because,
-            } => because.map(|name| shorter(name, *needed - *longest)),
+            } => because.map(|name| shorter(name, *needed - *longest).into()),
             FitError::Own { hint, .. } => hint.clone(),
             FitError::Stopped(_) => None,
         }
@@ -353,9 +354,11 @@ pub enum LoadError {
 
 impl LoadError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
-            LoadError::Unknown { known, .. } => Some(format!("the model has {}", known.join(", "))),
+            LoadError::Unknown { known, .. } => {
+                Some(format!("the model has {}", known.join(", ")).into())
+            }
             _ => None,
         }
     }

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use crate::dynamics::{
     Dynamics, Forecasts, Named, Sizes, Stretch, Tangent as Linearised, Values, leaves_f32,
 };
+use crate::hint::Hint;
 use crate::map::piecewise::PiecewiseLinear;
 use crate::map::tangent::Tangent;
 use crate::map::{Dims, Map, ModelInfo, Start, UnitKind};
@@ -55,11 +56,11 @@ pub enum ArchitectureError {
 
 impl ArchitectureError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
-            ArchitectureError::IdentityTooSmall { dim_obs, .. } => Some(format!(
-                "use `--latent {dim_obs}` or more, or `--observation linear`"
-            )),
+            ArchitectureError::IdentityTooSmall { dim_obs, .. } => {
+                Some(format!("use `--latent {dim_obs}` or more, or `--observation linear`").into())
+            }
             ArchitectureError::Zero { .. } => None,
         }
     }

@@ -13,6 +13,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::hint::Hint;
+
 /// One named setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
@@ -344,18 +346,20 @@ pub enum SettingError {
 
 impl SettingError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             SettingError::Unknown {
                 near: Some(near), ..
-            } => Some(format!("did you mean `{near}`?")),
+            } => Some(format!("did you mean `{near}`?").into()),
             SettingError::Unknown { known, .. } if known.is_empty() => {
-                Some("it has no settings".to_string())
+                Some("it has no settings".into())
             }
             SettingError::Unknown { known, .. } => {
-                Some(format!("the known names are {}", known.join(", ")))
+                Some(format!("the known names are {}", known.join(", ")).into())
             }
-            SettingError::Domain { default, .. } => Some(format!("the default is {default}")),
+            SettingError::Domain { default, .. } => {
+                Some(format!("the default is {default}").into())
+            }
         }
     }
 }
@@ -439,7 +443,7 @@ mod tests {
     fn a_mistyped_name_gets_the_near_one_as_hint() {
         let error = Settings::resolve(LIST, [("aplha", "0.1")]).unwrap_err();
         assert_eq!(error.to_string(), "unknown setting `aplha`");
-        assert_eq!(error.hint().unwrap(), "did you mean `alpha`?");
+        assert_eq!(error.hint().unwrap().to_string(), "did you mean `alpha`?");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use attractor_core::hint::Hint;
+
 use crate::shell;
 
 /// Why a race is not run, or has no winner.
@@ -63,32 +65,29 @@ pub enum LearnError {
 
 impl LearnError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             LearnError::NotPiecewise { .. } => {
-                Some("leave `--methods` out, or use `--goal attractor`".to_string())
+                Some("leave `--methods` out, or use `--goal attractor`".into())
             }
             LearnError::OtherRace { path, .. } | LearnError::NotEmpty { path } => {
                 let other = path.with_file_name("another");
-                Some(format!(
-                    "name another folder: `--out {}`",
-                    shell::path(&other)
-                ))
+                Some(format!("name another folder: `--out {}`", shell::path(&other)).into())
             }
             LearnError::Record { path } => {
                 let folder = path.parent().unwrap_or(path);
                 let other = folder.with_file_name("another");
-                Some(format!(
-                    "name another folder: `--out {}`",
-                    shell::path(&other)
-                ))
+                Some(format!("name another folder: `--out {}`", shell::path(&other)).into())
             }
-            LearnError::Short { path, .. } => Some(format!(
-                "record longer; `attractor train {} --out run` trains without parts",
-                shell::path(path)
-            )),
+            LearnError::Short { path, .. } => Some(
+                format!(
+                    "record longer; `attractor train {} --out run` trains without parts",
+                    shell::path(path)
+                )
+                .into(),
+            ),
             LearnError::Nothing { .. } => {
-                Some("`attractor inspect FILE` says what may be wrong with the data".to_string())
+                Some("`attractor inspect FILE` says what may be wrong with the data".into())
             }
             LearnError::Stopped { .. } => None,
         }

@@ -80,7 +80,7 @@ impl ModelFileError {
             ModelFault::UnknownModel { .. } => {
                 Some("`attractor list models` prints all names".into())
             }
-            ModelFault::Load(error) => error.hint().map(Hint::from),
+            ModelFault::Load(error) => error.hint(),
             _ => None,
         }
     }

@@ -417,7 +417,7 @@ impl StudyError {
             StudyError::Edited { .. } => Some(
                 "bring the old file back, or remove it: the run is then judged again, not trained again".into(),
             ),
-            StudyError::UnknownKey(error) => error.hint().map(Hint::from),
+            StudyError::UnknownKey(error) => error.hint(),
             StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),
             StudyError::Read { .. } => None,
         }

@@ -13,6 +13,7 @@ mod dendritic;
 
 pub use dendritic::{Dendrites, to_clipped_dendritic, to_dendritic};
 
+use crate::hint::Hint;
 use crate::map::piecewise::PiecewiseLinear;
 use crate::map::{Dims, ModelInfo, dendritic as dendritic_models, plrnn, shallow};
 use crate::model::{Architecture, Model};
@@ -116,7 +117,7 @@ pub enum ConversionError {
 
 impl ConversionError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             ConversionError::Smooth { .. } => None,
             _ => Some("`--as shallow-plrnn` is a form of every piecewise-linear map".into()),

@@ -153,7 +153,7 @@ impl Lengths {
                     count(lengths.prediction, "forecast"),
                     grouped(lengths.propagation)
                 ),
-                hint: Some(format!("use `--propagation {chunk}` or more")),
+                hint: Some(format!("use `--propagation {chunk}` or more").into()),
             });
         }
         Ok(lengths)
@@ -201,7 +201,7 @@ impl Lengths {
                 longest
             ),
             hint: (left >= self.sequence + self.prediction)
-                .then(|| format!("use `--propagation {left}` or less")),
+                .then(|| format!("use `--propagation {left}` or less").into()),
         }
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn refuse_bytes(bytes: u64, hint: &str) -> Result<(), FitError> {
         message: format!(
             "the sums of the regression take about {gib} GiB, which do not fit into memory"
         ),
-        hint: Some(format!("use {hint}")),
+        hint: Some(format!("use {hint}").into()),
     })
 }
 

@@ -11,6 +11,7 @@
 
 mod design;
 
+use crate::hint::Hint;
 use crate::series::{Series, SeriesError};
 use crate::text::count;
 
@@ -79,16 +80,17 @@ pub enum FilterError {
 
 impl FilterError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             FilterError::Frequency { .. } => Some(
-                "frequencies are cycles per unit of time; `--dt` sets the sampling step"
-                    .to_string(),
+                "frequencies are cycles per unit of time; `--dt` sets the sampling step".into(),
             ),
-            FilterError::EmptyBand { low, high } => Some(format!("did you mean {high}:{low}?")),
-            FilterError::TooShort { .. } => Some("cut the short stretches off".to_string()),
+            FilterError::EmptyBand { low, high } => {
+                Some(format!("did you mean {high}:{low}?").into())
+            }
+            FilterError::TooShort { .. } => Some("cut the short stretches off".into()),
             FilterError::Series(_) => None,
-            FilterError::Missing { .. } => Some("cut or fill what is missing first".to_string()),
+            FilterError::Missing { .. } => Some("cut or fill what is missing first".into()),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! The signal is turned about its ends, so that value and slope go on. Nothing is carried across a gap; a new value that
 //! a missing one reaches is missing.
 
+use crate::hint::Hint;
 use crate::series::{Gap, Series, SeriesError, Step, Trajectory};
 use crate::text::figure;
 
@@ -48,13 +49,13 @@ pub enum ResampleError {
 
 impl ResampleError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             ResampleError::Ratio { data, .. } => {
                 let half = figure(data / 2.0);
-                Some(format!(
-                    "rates are rows per unit of time; half of the data's is {half}"
-                ))
+                Some(
+                    format!("rates are rows per unit of time; half of the data's is {half}").into(),
+                )
             }
             _ => None,
         }

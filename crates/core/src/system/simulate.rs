@@ -20,6 +20,7 @@
 
 use super::integrate::{Dop853, IntegrateError, Rk4, Tolerance};
 use super::{SYSTEMS, System, SystemInfo, Time, find};
+use crate::hint::Hint;
 use crate::progress::{Follow, Stopped, Unwatched, tell};
 use crate::rng::{Rng, Stream};
 use crate::series::{Channel, Scaling, Series, SeriesError, Step, Trajectory, mean_and_sd};
@@ -173,28 +174,26 @@ pub enum SimulateError {
 
 impl SimulateError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             SimulateError::UnknownSystem {
                 near: Some(near), ..
-            } => Some(format!("did you mean `{near}`?")),
+            } => Some(format!("did you mean `{near}`?").into()),
             SimulateError::UnknownSystem { .. } => {
-                Some("`attractor list systems` prints all names".to_string())
+                Some("`attractor list systems` prints all names".into())
             }
             SimulateError::Parameter { error, .. } => error.hint(),
             SimulateError::Orbit {
                 error: IntegrateError::Diverged { .. },
                 ..
-            } => Some(
-                "other parameters or another seed may start in a basin of attraction".to_string(),
-            ),
+            } => Some("other parameters or another seed may start in a basin of attraction".into()),
             SimulateError::Orbit { .. } => {
-                Some("a larger tolerance or other parameters may help".to_string())
+                Some("a larger tolerance or other parameters may help".into())
             }
             SimulateError::Transient { .. } => {
-                Some("an orbit is on its attractor after some hundred of its cycles".to_string())
+                Some("an orbit is on its attractor after some hundred of its cycles".into())
             }
-            SimulateError::Memory { .. } => Some("ask for fewer steps".to_string()),
+            SimulateError::Memory { .. } => Some("ask for fewer steps".into()),
             _ => None,
         }
     }

@@ -369,7 +369,10 @@ fn bad_requests_are_refused_before_any_work() {
     let base = || Request::new("lorenz63", 10);
     let unknown = check(Request::new("lorentz-63", 10));
     assert_eq!(unknown.to_string(), "no system is named `lorentz-63`");
-    assert_eq!(unknown.hint().unwrap(), "did you mean `lorenz63`?");
+    assert_eq!(
+        unknown.hint().unwrap().to_string(),
+        "did you mean `lorenz63`?"
+    );
     assert_eq!(check(Request::new("lorenz63", 0)), SimulateError::NoSteps);
     assert_eq!(
         check(Request {
@@ -410,7 +413,7 @@ fn bad_requests_are_refused_before_any_work() {
         parameter.to_string(),
         "unknown setting `rh` of system `lorenz63`"
     );
-    assert_eq!(parameter.hint().unwrap(), "did you mean `rho`?");
+    assert_eq!(parameter.hint().unwrap().to_string(), "did you mean `rho`?");
     let too_long = Simulation::check(&Request::new("lorenz63", usize::MAX / 2))
         .unwrap()
         .run();

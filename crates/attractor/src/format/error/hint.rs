@@ -55,7 +55,7 @@ impl Fault {
                 return Some(format!("there are {}", enumerate(known)).into());
             }
             Fault::NoMatch { known, .. } => return Some(column_hint(None, known).into()),
-            Fault::Resample(error) => return error.hint().map(Hint::from),
+            Fault::Resample(error) => return error.hint(),
             Fault::Series(error) => series_hint(error)?,
             Fault::InArray { fault, .. } | Fault::InFile { fault, .. } => return fault.hint(),
             other => other.remedy()?,

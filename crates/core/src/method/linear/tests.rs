@@ -111,7 +111,7 @@ fn an_order_without_rows_is_refused() {
     let (data, settings) = (teacher(20, 0.1), set(&[("order", "30")]));
     let error = settle(fitting(&settings, &data)).unwrap_err();
     assert_eq!(
-        error.hint().unwrap(),
+        error.hint().unwrap().to_string(),
         "use a smaller `--order`, by 11 or more"
     );
     let short = teacher(9, 0.1);

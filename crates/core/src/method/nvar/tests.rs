@@ -89,7 +89,7 @@ fn too_many_monomials_are_refused_before_anything_is_allocated() {
         error.to_string(),
         "4,590,551 monomials of degree 3 and less, of 300 variables, are more than 20,000"
     );
-    assert!(error.hint().unwrap().contains("`--polynomial`"));
+    assert!(error.hint().unwrap().to_string().contains("`--polynomial`"));
     let error = fit(&[("delays", "1000"), ("polynomial", "10")], &data).unwrap_err();
     assert!(error.to_string().contains("more than 20,000"), "{error}");
     let error = fit(&[("delays", "2"), ("stride", "300")], &data).unwrap_err();

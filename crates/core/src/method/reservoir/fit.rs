@@ -35,7 +35,7 @@ impl Plan {
         if hidden < channels {
             return Err(FitError::Own {
                 message: format!("{hidden} units cannot see {channels} channels"),
-                hint: Some(format!("use `--hidden {channels}` or more")),
+                hint: Some(format!("use `--hidden {channels}` or more").into()),
             });
         }
         let flags = ["intercept", "read-inputs", "squares"].map(|name| settings.flag(name));

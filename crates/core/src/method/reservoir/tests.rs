@@ -276,7 +276,7 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
 #[test]
 fn what_cannot_be_fitted_is_refused_with_a_hint() {
     let data = lorenz(100);
-    let hint = |error: FitError| error.hint().unwrap();
+    let hint = |error: FitError| error.hint().unwrap().to_string();
     let few = refused(&[("hidden", "2")], &data);
     assert_eq!(few.to_string(), "2 units cannot see 3 channels");
     assert_eq!(hint(few), "use `--hidden 3` or more");

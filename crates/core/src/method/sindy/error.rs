@@ -1,6 +1,7 @@
 //! What cannot be fitted, and what to do about it.
 
 use super::library::Terms;
+use crate::hint::Hint;
 use crate::method::FitError;
 use crate::text::{count, enumerate, grouped};
 
@@ -46,7 +47,7 @@ pub(super) enum SindyError {
 }
 
 impl SindyError {
-    fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<Hint> {
         match self {
             SindyError::TooManyTerms { .. } => {
                 Some("use a smaller `--degree`, or `--interactions none`".into())
@@ -60,17 +61,20 @@ impl SindyError {
             }
             SindyError::TooShort { longest, .. } => (*longest >= 5).then(|| {
                 let window = (longest - 1) / 2 * 2 + 1;
-                format!("use `--savgol-window {window}` or less")
+                format!("use `--savgol-window {window}` or less").into()
             }),
-            SindyError::Window { order, .. } => Some(format!(
-                "use `--savgol-window {}`, or `--savgol-window 1` for no smoothing",
-                (order + 2) / 2 * 2 + 1
-            )),
+            SindyError::Window { order, .. } => Some(
+                format!(
+                    "use `--savgol-window {}`, or `--savgol-window 1` for no smoothing",
+                    (order + 2) / 2 * 2 + 1
+                )
+                .into(),
+            ),
             SindyError::NoEquation { channels, .. } => {
-                Some(format!("the channels are {}", enumerate(channels)))
+                Some(format!("the channels are {}", enumerate(channels)).into())
             }
             SindyError::NoCandidate { example, .. } => {
-                Some(format!("terms are written as `{example}`"))
+                Some(format!("terms are written as `{example}`").into())
             }
             SindyError::NoColon { .. } => Some("write `all: 1` for no constant anywhere".into()),
             SindyError::Constant { .. } => {
