@@ -17,6 +17,7 @@ mod settings;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use attractor_core::hint::Hint;
 use attractor_core::measure::MeasureError;
@@ -55,7 +56,7 @@ pub struct Resolved {
     /// The experiment, with what was automatic filled in.
     pub experiment: Experiment,
     /// The data, prepared.
-    pub data: Prepared,
+    pub data: Arc<Prepared>,
     /// How it is fitted.
     pub job: Job,
     /// What was done to the recording before, for new data to pass as well.
@@ -485,21 +486,22 @@ impl Experiment {
 
     /// The experiment for given data.
     pub fn resolve(&self, series: &Series) -> Result<Resolved, ExperimentError> {
-        let preparation = self.preparation();
-        refuse_over_smoothing(series, preparation.smooth)?;
-        let data = preparation
-            .prepare(series)
-            .map_err(ExperimentError::Split)?;
-        refuse_large(&data.series)?;
-        refuse_small(&data.series)?;
-        let settled = (self.method.settle)(self.fitting(&data.series)?)?;
+        self.resolve_prepared(Arc::new(prepare(&self.preparation(), series)?))
+    }
+
+    /// The same for data that [`prepare`] has made as the experiment asks.
+    pub(crate) fn resolve_prepared(
+        &self,
+        data: Arc<Prepared>,
+    ) -> Result<Resolved, ExperimentError> {
+        let settled = (self.method.settle)(self.fitting(&data)?)?;
         let experiment = settled.iter().fold(self.clone(), |experiment, settled| {
             experiment.with(settled.name, &settled.value)
         });
         let job = match self.method.fit {
             Fit::Solve(_) => Job::Solve,
             Fit::Train(make) => Job::Train(Training {
-                trainer: make(self.method, experiment.fitting(&data.series)?)?,
+                trainer: make(self.method, experiment.fitting(&data)?)?,
                 keeping: experiment.keeping()?,
                 choice: experiment.choice().unwrap_or(Choice::Last),
             }),
@@ -514,11 +516,15 @@ impl Experiment {
     }
 
     /// What the method is fitted with.
-    pub(crate) fn fitting<'a>(&'a self, data: &'a Series) -> Result<Fitting<'a>, ExperimentError> {
+    pub(crate) fn fitting<'a>(
+        &'a self,
+        data: &'a Prepared,
+    ) -> Result<Fitting<'a>, ExperimentError> {
         let asked = self.settings.integer_unless_auto("threads");
         Ok(Fitting {
             settings: &self.settings,
-            data,
+            data: &data.series,
+            cuts: Some(&data.cuts),
             seed: self.seed(),
             threads: threads(asked.unwrap_or(0)),
             paced: asked.is_none(),
@@ -628,6 +634,20 @@ impl Experiment {
             .map(|(name, value)| format!("{name}={value}\n"))
             .collect()
     }
+}
+
+/// Data as a preparation asks, where they can be trained on.
+pub(crate) fn prepare(
+    preparation: &Preparation,
+    series: &Series,
+) -> Result<Prepared, ExperimentError> {
+    refuse_over_smoothing(series, preparation.smooth)?;
+    let data = preparation
+        .prepare(series)
+        .map_err(ExperimentError::Split)?;
+    refuse_large(&data.series)?;
+    refuse_small(&data.series)?;
+    Ok(data)
 }
 
 /// The method that is named last; else the default.

@@ -82,7 +82,8 @@ pub struct Task {
 impl Task {
     /// Settles an experiment for a recording; what cannot work is refused.
     pub fn new(experiment: &Experiment, recording: Arc<Recording>) -> Result<Task, Error> {
-        let resolved = experiment.resolve(&recording.series);
+        let prepared = recording.prepared(experiment.preparation());
+        let resolved = prepared.and_then(|data| experiment.resolve_prepared(data));
         let resolved = resolved.map_err(|error| error.of_file(&recording.source.path))?;
         let resolved = resolved.prepared_by(recording.pipeline.clone());
         let task = Task {

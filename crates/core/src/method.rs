@@ -40,7 +40,7 @@ use crate::simd::Isa;
 use crate::text::grouped;
 use crate::theta::Shape;
 use crate::train::{Outcome, State, Watch};
-use crate::windows::WindowsError;
+use crate::windows::{Cuts, Windows, WindowsError};
 
 /// A way to make a [`Dynamics`] of a recording.
 pub struct Method {
@@ -86,6 +86,8 @@ pub struct Fitting<'a> {
     pub settings: &'a Settings,
     /// The training data, as the model sees them.
     pub data: &'a Series,
+    /// Windows that other fits of these data have cut, if several are made.
+    pub cuts: Option<&'a Cuts>,
     /// The seed of all random streams.
     pub seed: u64,
     /// Worker threads, without effect on the result.
@@ -94,6 +96,28 @@ pub struct Fitting<'a> {
     pub paced: bool,
     /// The instruction set.
     pub isa: Isa,
+}
+
+impl Fitting<'_> {
+    /// [`Windows::with_share`] of the data.
+    pub(crate) fn windows(&self, window: usize, least: f64) -> Result<Windows, WindowsError> {
+        match self.cuts {
+            Some(cuts) => cuts.with_share(self.data, window, least),
+            None => Windows::with_share(self.data, window, least),
+        }
+    }
+
+    /// [`Windows::from_any_row`] of the data.
+    pub(crate) fn windows_from_any_row(
+        &self,
+        window: usize,
+        least: f64,
+    ) -> Result<Windows, WindowsError> {
+        match self.cuts {
+            Some(cuts) => cuts.from_any_row(self.data, window, least),
+            None => Windows::from_any_row(self.data, window, least),
+        }
+    }
 }
 
 /// A setting that was left to the data.

@@ -6,24 +6,17 @@
 //! and counted.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::rng::Rng;
 use crate::series::{Series, Trajectory};
 use crate::text::count;
 
-/// A series in f32, ready to be cut into windows.
+/// A series in f32, cut into windows. Copies share its values.
 #[derive(Debug, Clone)]
 pub struct Windows {
-    dim_obs: usize,
-    dim_input: usize,
+    rows: Arc<Rows>,
     window: usize,
-    /// Observations, 0 where one is missing.
-    x: Vec<f32>,
-    s: Vec<f32>,
-    /// 1 where there is an observation, 0 where one is missing; empty if none is.
-    mask: Vec<f32>,
-    /// Observations before each row.
-    observed: Vec<usize>,
     /// Runs of rows at which a window may start: (number of starts in earlier runs, first row).
     runs: Vec<(usize, usize)>,
     starts: usize,
@@ -70,6 +63,50 @@ pub enum WindowsError {
     },
 }
 
+/// The ways in which a series has been cut: a sweep asks for the same windows of the same data thousands of times.
+#[derive(Debug, Default)]
+pub struct Cuts(Mutex<Vec<(Cut, Windows)>>);
+
+/// A way of cutting: steps of a window, the share of its values that it needs, where it may start.
+type Cut = (usize, f64, First);
+
+impl Cuts {
+    /// The windows of the one series that this is asked for.
+    fn windows(&self, series: &Series, cut: Cut) -> Result<Windows, WindowsError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, windows)) = known.iter().find(|(other, _)| *other == cut) {
+            return Ok(windows.clone());
+        }
+        let rows = match known.first() {
+            Some((_, windows)) => windows.rows.clone(),
+            None => Arc::new(Rows::new(series)),
+        };
+        let windows = Windows::cut(series, rows, cut)?;
+        known.push((cut, windows.clone()));
+        Ok(windows)
+    }
+
+    /// [`Windows::with_share`] of it.
+    pub fn with_share(
+        &self,
+        series: &Series,
+        window: usize,
+        least: f64,
+    ) -> Result<Windows, WindowsError> {
+        self.windows(series, (window, least, First::Complete))
+    }
+
+    /// [`Windows::from_any_row`] of it.
+    pub fn from_any_row(
+        &self,
+        series: &Series,
+        window: usize,
+        least: f64,
+    ) -> Result<Windows, WindowsError> {
+        self.windows(series, (window, least, First::Any))
+    }
+}
+
 /// Where windows may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum First {
@@ -90,7 +127,7 @@ impl Windows {
 
     /// Cuts a series into windows of `window` predicted steps that have at least this share of their values.
     pub fn with_share(series: &Series, window: usize, least: f64) -> Result<Windows, WindowsError> {
-        Windows::cut(series, window, least, First::Complete)
+        Cuts::default().with_share(series, window, least)
     }
 
     /// The same for models that take in rows of which values are missing: windows start at any row, and the share is that of all
@@ -100,24 +137,14 @@ impl Windows {
         window: usize,
         least: f64,
     ) -> Result<Windows, WindowsError> {
-        Windows::cut(series, window, least, First::Any)
+        Cuts::default().from_any_row(series, window, least)
     }
 
-    fn cut(
-        series: &Series,
-        window: usize,
-        least: f64,
-        first_row: First,
-    ) -> Result<Windows, WindowsError> {
-        let rows = Rows::new(series);
+    fn cut(series: &Series, rows: Arc<Rows>, cut: Cut) -> Result<Windows, WindowsError> {
+        let (window, least, first_row) = cut;
         let mut windows = Windows {
-            dim_obs: series.dim_obs(),
-            dim_input: series.dim_input(),
+            rows,
             window,
-            x: narrow(series, |t| &t.x),
-            s: narrow(series, |t| &t.s),
-            mask: mask(series),
-            observed: rows.observed.clone(),
             runs: Vec::new(),
             starts: 0,
             left_out: 0,
@@ -127,7 +154,7 @@ impl Windows {
             for segment in series.segments(trajectory) {
                 longest = longest.max(segment.len());
                 let segment = first + segment.start..first + segment.end;
-                windows.add_segment(segment, &rows, (least, first_row));
+                windows.add_segment(segment, least, first_row);
             }
             first += series.len_of(trajectory);
         }
@@ -150,12 +177,12 @@ impl Windows {
     }
 
     /// Adds the starts in a stretch of rows without a gap, as runs of consecutive ones.
-    fn add_segment(&mut self, segment: Range<usize>, rows: &Rows, (least, first): (f64, First)) {
+    fn add_segment(&mut self, segment: Range<usize>, least: f64, first: First) {
         let mut follows = false;
         for start in segment.start..segment.end.saturating_sub(self.window) {
             let allowed = match first {
-                First::Complete => rows.allow(start, self.window, least),
-                First::Any => rows.have_enough(start..start + self.window + 1, least),
+                First::Complete => self.rows.allow(start, self.window, least),
+                First::Any => self.rows.have_enough(start..start + self.window + 1, least),
             };
             if !allowed {
                 self.left_out += 1;
@@ -172,12 +199,12 @@ impl Windows {
 
     /// Channels N.
     pub fn dim_obs(&self) -> usize {
-        self.dim_obs
+        self.rows.dim_obs
     }
 
     /// Inputs K.
     pub fn dim_input(&self) -> usize {
-        self.dim_input
+        self.rows.dim_input
     }
 
     /// Predicted steps T of a window.
@@ -197,17 +224,17 @@ impl Windows {
 
     /// Whether any observation is missing.
     pub fn has_missing(&self) -> bool {
-        !self.mask.is_empty()
+        !self.rows.mask.is_empty()
     }
 
     /// Observations that the window from a row on predicts.
     pub(crate) fn observed_from(&self, row: usize) -> usize {
-        self.observed[row + self.window + 1] - self.observed[row + 1]
+        self.rows.observed[row + self.window + 1] - self.rows.observed[row + 1]
     }
 
     /// Observations in some rows.
     pub(crate) fn observed_in(&self, rows: Range<usize>) -> usize {
-        self.observed[rows.end] - self.observed[rows.start]
+        self.rows.observed[rows.end] - self.rows.observed[rows.start]
     }
 
     /// The first rows of all windows, in ascending order.
@@ -227,27 +254,34 @@ impl Windows {
 
     /// Observations from a row on, row-major.
     pub(crate) fn x_from(&self, row: usize) -> &[f32] {
-        &self.x[row * self.dim_obs..]
+        &self.rows.x[row * self.rows.dim_obs..]
     }
 
     /// Inputs from a row on, row-major.
     pub(crate) fn s_from(&self, row: usize) -> &[f32] {
-        &self.s[row * self.dim_input..]
+        &self.rows.s[row * self.rows.dim_input..]
     }
 
     /// The mask from a row on, row-major; only where something is missing.
     pub(crate) fn mask_from(&self, row: usize) -> &[f32] {
-        &self.mask[row * self.dim_obs..]
+        &self.rows.mask[row * self.rows.dim_obs..]
     }
 }
 
-/// What is there of every row, all trajectories one after another.
+/// All rows in f32, one trajectory after another, and what is there of them.
+#[derive(Debug)]
 struct Rows {
+    dim_obs: usize,
+    dim_input: usize,
+    /// Observations, 0 where one is missing.
+    x: Vec<f32>,
+    s: Vec<f32>,
+    /// 1 where there is an observation, 0 where one is missing; empty if none is.
+    mask: Vec<f32>,
     /// Observations before each row.
     observed: Vec<usize>,
     /// Rows with a missing input before each row.
     undriven: Vec<usize>,
-    dim_obs: usize,
 }
 
 impl Rows {
@@ -264,9 +298,13 @@ impl Rows {
             }
         }
         Rows {
+            dim_obs: n,
+            dim_input: k,
+            x: narrow(series, |t| &t.x),
+            s: narrow(series, |t| &t.s),
+            mask: mask(series),
             observed,
             undriven,
-            dim_obs: n,
         }
     }
 

@@ -53,6 +53,7 @@ impl<'a> Case<'a> {
         let fitting = Fitting {
             settings: &settings,
             data: self.data,
+            cuts: None,
             seed: 3,
             threads: self.threads,
             paced: false,
@@ -305,7 +306,10 @@ fn refused(method: &'static str, data: &Series, given: &[(&str, &str)]) -> (Stri
         Ok(_) => panic!("{given:?} is not refused"),
         Err(error) => error,
     };
-    (error.to_string(), error.hint().unwrap_or_default())
+    (
+        error.to_string(),
+        error.hint().map_or(String::new(), |hint| hint.to_string()),
+    )
 }
 
 #[test]

@@ -80,6 +80,7 @@ fn ours(data: &Series, degree: &str, threshold: &str) -> Vec<f64> {
     let fitting = Fitting {
         settings: &settings,
         data,
+        cuts: None,
         seed: 1,
         threads: 1,
         paced: false,

@@ -31,6 +31,7 @@ fn fit_with(
     let fitting = Fitting {
         settings: &settings,
         data,
+        cuts: None,
         seed: 1,
         threads,
         paced: false,
@@ -290,7 +291,10 @@ fn an_orbit_that_leaves_every_bound_ends_in_missing_rows() {
 
 fn refused(data: &Series, given: &[(&str, &str)]) -> (String, String) {
     let error = fit_with(data, given, 1).unwrap_err();
-    (error.to_string(), error.hint().unwrap_or_default())
+    (
+        error.to_string(),
+        error.hint().map_or(String::new(), |hint| hint.to_string()),
+    )
 }
 
 #[test]

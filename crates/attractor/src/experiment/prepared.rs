@@ -9,6 +9,7 @@ use attractor_core::hint::Hint;
 use attractor_core::prepare;
 use attractor_core::series::{Scaling, Series, SeriesError, mean_and_sd};
 use attractor_core::text::{count, enumerate};
+use attractor_core::windows::Cuts;
 
 /// How a recording is split and scaled.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +81,7 @@ pub enum Standardize {
 }
 
 /// Data that are ready for training.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Prepared {
     /// What is trained on, scaled.
     pub series: Series,
@@ -92,6 +93,8 @@ pub struct Prepared {
     pub scaling: Scaling,
     /// Why they were, unless that was asked for.
     pub reason: Option<FarChannel>,
+    /// The windows that fits have cut of what is trained on.
+    pub(crate) cuts: Cuts,
 }
 
 /// A channel that is far from mean 0 and spread 1.
@@ -207,6 +210,7 @@ impl Preparation {
             held_out: parts.held_out.map(|part| scaling.apply(&part)),
             reason: far.filter(|_| self.standardize == Standardize::Auto),
             scaling,
+            cuts: Cuts::default(),
         })
     }
 }

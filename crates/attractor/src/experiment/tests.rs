@@ -153,7 +153,7 @@ fn data_of_any_scale_train_once_they_are_standardised() {
             ];
             check(&settings).unwrap().resolve(&recording)
         };
-        let scaling = resolve("auto").unwrap().data.scaling;
+        let scaling = resolve("auto").unwrap().data.scaling.clone();
         // √½ of a sine over some hundred periods.
         let near = |sd: &f64| (sd / scale - 0.5f64.sqrt()).abs() < 0.01;
         assert!(scaling.sd.iter().all(near), "{scaling:?}");

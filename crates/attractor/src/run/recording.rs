@@ -8,7 +8,7 @@ use attractor_core::measure::evaluate::{Reference, Which};
 use attractor_core::series::{Scaling, Series};
 use attractor_core::text::{count, enumerate};
 
-use crate::experiment::{DataSource, ExperimentError, Preparation};
+use crate::experiment::{self, DataSource, ExperimentError, Preparation, Prepared};
 use crate::fingerprint::Fingerprint;
 use crate::format::Column;
 use crate::model_file::Card;
@@ -24,8 +24,12 @@ pub struct Recording {
     /// The steps that new data are to pass.
     pub pipeline: Pipeline,
     fingerprint: OnceLock<String>,
-    references: Mutex<Vec<(Key, Arc<Reference>)>>,
+    prepared: Known<Preparation, Prepared>,
+    references: Known<Key, Reference>,
 }
+
+/// What was made before, by what it depends on.
+type Known<K, T> = Mutex<Vec<(K, Arc<T>)>>;
 
 /// What a reference for choosing parameters depends on.
 type Key = (Preparation, Which);
@@ -44,7 +48,8 @@ impl Recording {
             source,
             pipeline,
             fingerprint: OnceLock::new(),
-            references: Mutex::new(Vec::new()),
+            prepared: Known::default(),
+            references: Known::default(),
         }
     }
 
@@ -173,23 +178,39 @@ impl Recording {
         })
     }
 
+    /// The data as a preparation makes them, once for all runs.
+    pub(super) fn prepared(
+        &self,
+        preparation: Preparation,
+    ) -> Result<Arc<Prepared>, ExperimentError> {
+        once(&self.prepared, preparation, |preparation| {
+            experiment::prepare(preparation, &self.series)
+        })
+    }
+
     /// What parameters are judged by, made once for all runs that prepare the recording alike.
     pub(super) fn reference<E>(
         &self,
         key: Key,
         make: impl FnOnce() -> Result<Reference, E>,
     ) -> Result<Arc<Reference>, E> {
-        let mut known = self
-            .references
-            .lock()
-            .expect("no one panics while holding it");
-        if let Some((_, reference)) = known.iter().find(|(other, _)| *other == key) {
-            return Ok(reference.clone());
-        }
-        let reference = Arc::new(make()?);
-        known.push((key, reference.clone()));
-        Ok(reference)
+        once(&self.references, key, |_| make())
     }
+}
+
+/// What is known under a key, or else made by one caller while others wait.
+fn once<K: PartialEq, T, E>(
+    known: &Known<K, T>,
+    key: K,
+    make: impl FnOnce(&K) -> Result<T, E>,
+) -> Result<Arc<T>, E> {
+    let mut known = known.lock().expect("no one panics while holding it");
+    if let Some((_, made)) = known.iter().find(|(other, _)| *other == key) {
+        return Ok(made.clone());
+    }
+    let made = Arc::new(make(&key)?);
+    known.push((key, made.clone()));
+    Ok(made)
 }
 
 impl std::fmt::Debug for Recording {

@@ -72,7 +72,7 @@ impl<'a> Training<'a> {
         let Fit::Solve(solve) = method.fit else {
             unreachable!("what is not trained is solved")
         };
-        let fitting = resolved.experiment.fitting(&resolved.data.series)?;
+        let fitting = resolved.experiment.fitting(&resolved.data)?;
         let dynamics = match solve(method, fitting, &mut Followed(self.watch)) {
             Err(FitError::Stopped(_)) => {
                 let path = self

@@ -2,19 +2,22 @@
 //! are made from these files alone. It says nothing of times and places, so that the same run has the same bytes, and it
 //! holds a fingerprint of its lines, so that a number that was changed later is noticed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use attractor_core::NUMERICS;
 use attractor_core::measure::MEASURES;
-use serde::{Deserialize, Serialize};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::Cell;
 use super::error::StudyError;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, EvaluationDocument};
 use crate::experiment::{Texts, method_of, settings_of};
 use crate::fingerprint::Fingerprint;
 use crate::run::{Ending, Trained};
@@ -97,9 +100,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) last: Option<&'a Evaluation>,
 }
 
-/// The file. What versions before this one did not write has a default.
+/// The file, with evaluations as they are written or as they are read. What versions before this one did not write has a default.
 #[derive(Serialize, Deserialize)]
-struct Document {
+struct Document<E> {
     schema: u32,
     numerics: Option<u64>,
     study: String,
@@ -116,8 +119,10 @@ struct Document {
     dim: usize,
     parameters: usize,
     pe_n: usize,
-    evaluation: Option<Judged>,
-    last: Option<Judged>,
+    evaluation: Option<E>,
+    last: Option<E>,
+    #[serde(skip_serializing)]
+    fingerprint: Option<String>,
 }
 
 /// Fingerprints of the training and the test data.
@@ -128,33 +133,53 @@ struct Data {
     test: String,
 }
 
-/// An evaluation by its keys: each measure has one, and more is known.
-#[derive(Serialize, Deserialize)]
-struct Judged(BTreeMap<String, Value>);
+/// What is read of an evaluation, among much else.
+#[derive(Default)]
+struct Judged {
+    scores: BTreeMap<&'static str, Measured>,
+    verdict: Option<Word>,
+}
 
-impl Judged {
-    fn of(evaluation: &Evaluation) -> Judged {
-        let fields = serde_json::to_value(evaluation.document());
-        let fields = fields.and_then(serde_json::from_value);
-        Judged(fields.expect("an evaluation has keys and values"))
+impl<'de> Deserialize<'de> for Judged {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Judged, D::Error> {
+        from.deserialize_map(Keys)
+    }
+}
+
+/// Takes scores and verdict from the keys of an evaluation and passes over the rest: there are ten thousands of them.
+struct Keys;
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = Judged;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an evaluation")
     }
 
-    /// The scores; none if one of them is neither a number nor null.
-    fn scores(&self) -> Option<BTreeMap<&'static str, Measured>> {
-        let ids = MEASURES.iter().map(|info| info.entry.id);
-        let known = ids.filter_map(|id| Some((id, self.0.get(id)?)));
-        known
-            .map(|(id, fields)| Some((id, Measured::deserialize(fields).ok()?)))
-            .collect()
-    }
-
-    fn verdict(&self) -> Option<Word> {
-        Word::parse(self.0.get("verdict")?.get("word")?.as_str()?)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Judged, A::Error> {
+        #[derive(Deserialize)]
+        struct Spoken {
+            word: Option<String>,
+        }
+        let mut judged = Judged::default();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let measure = MEASURES.iter().find(|info| info.entry.id == key);
+            if let Some(info) = measure {
+                judged.scores.insert(info.entry.id, map.next_value()?);
+            } else if key == "verdict" {
+                let spoken: Option<Spoken> = map.next_value()?;
+                let word = spoken.and_then(|spoken| spoken.word);
+                judged.verdict = word.and_then(|word| Word::parse(&word));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(judged)
     }
 }
 
 impl Parts<'_> {
-    fn document(&self) -> Document {
+    fn document(&self) -> Document<EvaluationDocument> {
         let mut settings = self.cell.experiment.texts();
         settings.retain(|name, _| is_of_cell(name));
         let summary = &self.run.summary;
@@ -176,8 +201,9 @@ impl Parts<'_> {
             dim: sizes.dim,
             parameters: sizes.parameters,
             pe_n: self.pe_steps,
-            evaluation: self.evaluation.map(Judged::of),
-            last: self.last.map(Judged::of),
+            evaluation: self.evaluation.map(Evaluation::document),
+            last: self.last.map(Evaluation::document),
+            fingerprint: None,
         }
     }
 
@@ -204,10 +230,19 @@ impl Scored {
     /// The scores of the run in `study`/`folder`; none if it has not been judged.
     pub fn read(study: &Path, folder: &Path) -> Result<Option<Scored>, StudyError> {
         let path = study.join(folder).join(SCORES);
-        let Some(document) = document(&path)? else {
+        let Some(text) = text(&path)? else {
             return Ok(None);
         };
-        let scored = Scored::from_json(&document, folder);
+        let Ok(document) = serde_json::from_str::<Document<Judged>>(&text) else {
+            // It says something else, or it is no document of scores.
+            as_written(&text).ok_or_else(|| edited(&path))?;
+            return Err(StudyError::Scores { path });
+        };
+        let (stored, numerics) = (document.fingerprint.as_deref(), document.numerics);
+        is_as_written(&text, stored, numerics.is_some())
+            .then_some(())
+            .ok_or_else(|| edited(&path))?;
+        let scored = Scored::of(document, folder);
         scored.map(Some).ok_or(StudyError::Scores { path })
     }
 
@@ -244,10 +279,14 @@ impl Scored {
 
     /// The scores that a document holds; none if it is no document of scores.
     pub(super) fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
-        let mut document = Document::deserialize(document).ok()?;
+        Scored::of(Document::deserialize(document).ok()?, folder)
+    }
+
+    /// The same of one that was read; none of another version.
+    fn of(mut document: Document<Judged>, folder: &Path) -> Option<Scored> {
         (document.schema == SCHEMA).then_some(())?;
         complete(&mut document.settings);
-        let evaluation = document.evaluation.as_ref();
+        let judged = document.evaluation.unwrap_or_default();
         Some(Scored {
             folder: folder.to_path_buf(),
             study: document.study,
@@ -263,12 +302,9 @@ impl Scored {
             dim: document.dim,
             parameters: document.parameters,
             pe_steps: document.pe_n,
-            scores: evaluation.map_or(Some(BTreeMap::new()), Judged::scores)?,
-            last: document
-                .last
-                .as_ref()
-                .map_or(Some(None), |last| last.scores().map(Some))?,
-            verdict: evaluation.and_then(Judged::verdict),
+            scores: judged.scores,
+            last: document.last.map(|last| last.scores),
+            verdict: judged.verdict,
         })
     }
 
@@ -313,24 +349,34 @@ fn complete(settings: &mut Texts) {
 
 /// A document of scores as it was written; none if there is no file.
 pub(super) fn document(path: &Path) -> Result<Option<Value>, StudyError> {
-    let bytes = match unless_absent(fs::read(path), path)? {
-        Some(bytes) => bytes,
-        None => return Ok(None),
+    let Some(text) = text(path)? else {
+        return Ok(None);
     };
-    let document = as_written(&String::from_utf8_lossy(&bytes));
-    document.map(Some).ok_or_else(|| StudyError::Edited {
+    as_written(&text).map(Some).ok_or_else(|| edited(path))
+}
+
+/// The text of a document of scores; none if there is no file.
+fn text(path: &Path) -> Result<Option<String>, StudyError> {
+    let bytes = unless_absent(fs::read(path), path)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn edited(path: &Path) -> StudyError {
+    StudyError::Edited {
         path: path.to_path_buf(),
-    })
+    }
 }
 
 /// A document of scores from its text; none if it has been changed since it was written.
 pub(super) fn as_written(text: &str) -> Option<Value> {
     let document: Value = serde_json::from_str(text).unwrap_or_default();
-    let as_written = match document[FINGERPRINT].as_str() {
-        Some(stored) => stored == fingerprint(text),
-        None => document["numerics"].is_null(),
-    };
-    as_written.then_some(document)
+    let stored = document[FINGERPRINT].as_str();
+    is_as_written(text, stored, !document["numerics"].is_null()).then_some(document)
+}
+
+/// Whether a text has the fingerprint that is stored in it; those from before there was one do not name their numerics either.
+fn is_as_written(text: &str, stored: Option<&str>, has_numerics: bool) -> bool {
+    stored.map_or(!has_numerics, |stored| stored == fingerprint(text))
 }
 
 /// What was read; none if there is no file, as when something else stands where its folder would be.

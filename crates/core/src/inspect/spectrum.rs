@@ -9,6 +9,9 @@
 //! ν = 3.7 n/m degrees of freedom, and the logarithm of a ratio of two such has standard deviation √(4/ν): four of
 //! those, and at least a factor of 4, are asked for. A peak wider at half of its height than its own frequency, as
 //! red noise has behind a high-pass filter, is a hump and no period.
+//!
+//! Of recordings with more than 2¹⁸ rows in one stretch these are the lags up to 2¹⁷; what is slower is found in the means of
+//! blocks of so many rows that about 2¹⁸ blocks are left, so that working memory does not grow with the recording.
 
 use std::collections::BTreeMap;
 use std::f64::consts::E;
@@ -23,6 +26,10 @@ const PARZEN_FREEDOM: f64 = 3.7;
 const STAND_OUT: f64 = 4.0;
 /// Points of the spectrum per 1/m in frequency, so that three points describe the top of a peak.
 const OVERSAMPLE: usize = 8;
+/// Most lags that are looked at row by row.
+const MOST_LAGS: usize = 1 << 17;
+/// Rows of a longer stretch that are multiplied with what follows them at once.
+const BLOCK: usize = 1 << 19;
 /// A peak below this part of the highest point may be a side lobe of the window or of a trend.
 const FAINT: f64 = 0.01;
 
@@ -44,12 +51,21 @@ pub(super) struct Memory {
     biased: Vec<f64>,
     /// Number of present values.
     present: usize,
+    /// Σ_t x_t² / n(0), in units of the column.
+    variance: f64,
+    /// The same of the means of blocks, where lags are missing here.
+    coarse: Option<Box<Memory>>,
+    /// Rows of a block of `coarse`.
+    factor: usize,
 }
 
 impl Memory {
     /// Where r first falls to 1/e, linearly interpolated, in rows.
     pub(super) fn time(&self) -> Option<f64> {
-        let below = self.r.iter().position(|&r| r <= 1.0 / E)?;
+        let Some(below) = self.r.iter().position(|&r| r <= 1.0 / E) else {
+            let slow = self.coarse.as_ref()?.time()?;
+            return Some(slow * self.factor as f64);
+        };
         let (before, after) = (self.r[below - 1], self.r[below]);
         Some((below - 1) as f64 + (before - 1.0 / E) / (before - after)).filter(|t| t.is_finite())
     }
@@ -62,14 +78,19 @@ pub(super) struct Correlator {
     /// Transforms by their length.
     plans: BTreeMap<usize, RealFft>,
     complete_pairs: Vec<f64>,
+    /// Rows of a block, and what correlates the means of blocks, if there are more rows than lags are taken of.
+    coarse: Option<(usize, Box<Correlator>)>,
 }
 
 impl Correlator {
     /// For columns with these segments.
     pub(super) fn new(segments: &[Range<usize>]) -> Correlator {
         let longest = segments.iter().map(Range::len).max().unwrap_or(0);
-        let lags = longest / 2 + 1;
+        let lags = (longest / 2 + 1).min(MOST_LAGS);
+        let factor = longest.div_ceil(2 * MOST_LAGS - 1);
         Correlator {
+            coarse: (factor > 1)
+                .then(|| (factor, Box::new(Correlator::new(&coarse(segments, factor))))),
             segments: segments.to_vec(),
             lags,
             plans: BTreeMap::new(),
@@ -81,38 +102,53 @@ impl Correlator {
     /// 1e-200 or 1e200 are no normal numbers.
     pub(super) fn correlate(&mut self, column: &[f64], (mean, sd): (f64, f64)) -> Memory {
         let unit = binade(sd);
-        let centred: Vec<f64> = column
-            .iter()
-            .map(|&v| if v.is_nan() { 0.0 } else { (v - mean) / unit })
-            .collect();
+        let centred = |t: usize| match column[t] {
+            v if v.is_nan() => 0.0,
+            v => (v - mean) / unit,
+        };
         let sums = self.lagged_sums(&centred);
-        drop(centred);
         let pairs = if column.iter().all(|v| !v.is_nan()) {
             self.complete_pairs.clone()
         } else {
-            let mask: Vec<f64> = column.iter().map(|v| f64::from(!v.is_nan())).collect();
+            let there = |t: usize| f64::from(!column[t].is_nan());
             // Counts are whole numbers; the transform returns them within rounding.
-            self.lagged_sums(&mask)
+            self.lagged_sums(&there)
                 .into_iter()
                 .map(f64::round)
                 .collect()
         };
         let variance = sums[0] / pairs[0];
         let r = sums.iter().zip(&pairs).map(|(s, n)| s / n / variance);
+        let (factor, coarse) = match &mut self.coarse {
+            None => (1, None),
+            Some((factor, correlator)) => {
+                let means = means(column, &self.segments, *factor);
+                let varies = means.iter().any(|m| !m.is_nan() && *m != mean);
+                let slow = varies.then(|| Box::new(correlator.correlate(&means, (mean, sd))));
+                (*factor, slow)
+            }
+        };
         Memory {
             r: r.take_while(|r| r.is_finite()).collect(),
             biased: sums.iter().map(|s| s / sums[0]).collect(),
             present: pairs[0] as usize,
+            variance,
+            coarse,
+            factor,
         }
     }
 
     /// Σ_t x_t x_{t+k} over all segments, k = 0..lags.
-    fn lagged_sums(&mut self, x: &[f64]) -> Vec<f64> {
+    fn lagged_sums(&mut self, x: &dyn Fn(usize) -> f64) -> Vec<f64> {
         let mut sums = vec![0.0; self.lags];
         for segment in self.segments.clone() {
             let lags = self.lags.min(segment.len());
-            let size = transform_size(segment.len() + lags);
-            let products = self.circular_products(&x[segment], size);
+            let products = if segment.len() + lags <= 2 * BLOCK {
+                let size = transform_size(segment.len() + lags);
+                self.circular_products(segment.map(x), size)
+            } else {
+                self.products_in_blocks(segment, x, lags)
+            };
             for (sum, product) in sums.iter_mut().zip(&products[..lags]) {
                 *sum += product;
             }
@@ -120,16 +156,45 @@ impl Correlator {
         sums
     }
 
+    /// The same sums of one long segment: each block with itself and the rows behind it.
+    fn products_in_blocks(
+        &mut self,
+        segment: Range<usize>,
+        x: &dyn Fn(usize) -> f64,
+        lags: usize,
+    ) -> Vec<f64> {
+        let size = transform_size(BLOCK + lags);
+        let mut sums = vec![0.0; lags];
+        let mut products = vec![0.0; size];
+        for start in segment.clone().step_by(BLOCK) {
+            let end = segment.end.min(start + BLOCK);
+            let block = self.transformed((start..end).map(x), size);
+            let mut behind = self.transformed((start..segment.end.min(end + lags)).map(x), size);
+            for (b, a) in behind.iter_mut().zip(&block) {
+                *b *= a.conj();
+            }
+            self.plan(size).inverse(&behind, &mut products);
+            sums.iter_mut().zip(&products).for_each(|(s, p)| *s += p);
+        }
+        sums
+    }
+
     /// The circular autocorrelation of x padded with zeros to `size`: the inverse transform of |X|².
-    fn circular_products(&mut self, x: &[f64], size: usize) -> Vec<f64> {
-        let mut padded = vec![0.0; size];
-        padded[..x.len()].copy_from_slice(x);
-        let mut transformed = self.forward(&padded);
+    fn circular_products(&mut self, x: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
+        let mut transformed = self.transformed(x, size);
         for v in &mut transformed {
             *v = Complex64::new(v.norm_sqr(), 0.0);
         }
-        self.plan(size).inverse(&transformed, &mut padded);
-        padded
+        let mut products = vec![0.0; size];
+        self.plan(size).inverse(&transformed, &mut products);
+        products
+    }
+
+    /// The transform of x padded with zeros to `size`.
+    fn transformed(&mut self, x: impl Iterator<Item = f64>, size: usize) -> Vec<Complex64> {
+        let mut padded = vec![0.0; size];
+        padded.iter_mut().zip(x).for_each(|(p, x)| *p = x);
+        self.forward(&padded)
     }
 
     fn forward(&mut self, x: &[f64]) -> Vec<Complex64> {
@@ -147,8 +212,26 @@ impl Correlator {
     /// with a window of n/4. Short periods are only looked for with the narrow window, whose spectrum scatters less.
     pub(super) fn period(&mut self, memory: &Memory) -> Option<Period> {
         let n = memory.present;
-        self.period_with_window(memory, n / 16, 0.0)
-            .or_else(|| self.period_with_window(memory, n / 4, n as f64 / 32.0))
+        self.period_with_window(memory, n / 16, 0.0).or_else(|| {
+            if self.coarse.is_none() {
+                return self.period_with_window(memory, n / 4, n as f64 / 32.0);
+            }
+            self.slow_period(memory)
+        })
+    }
+
+    /// A period that is longer than all lags, from the means of blocks.
+    fn slow_period(&mut self, memory: &Memory) -> Option<Period> {
+        let (slow, (factor, correlator)) = (memory.coarse.as_ref()?, self.coarse.as_mut()?);
+        let (factor, n) = (*factor as f64, slow.present);
+        let shortest = memory.biased.len() as f64 / factor;
+        let found = correlator
+            .period_with_window(slow, n / 16, shortest)
+            .or_else(|| correlator.period_with_window(slow, n / 4, n as f64 / 32.0))?;
+        Some(Period {
+            rows: found.rows * factor,
+            share: found.share * slow.variance / memory.variance,
+        })
     }
 
     /// The period between `shortest` and the window's m lags.
@@ -234,6 +317,33 @@ fn upper_half(spectrum: &[f64], peak: usize) -> Range<usize> {
     peak - left..peak + right
 }
 
+/// Segments in blocks of `factor` rows; rows that do not fill one are left out.
+fn coarse(segments: &[Range<usize>], factor: usize) -> Vec<Range<usize>> {
+    let mut first = 0;
+    let lengths = segments.iter().map(|segment| segment.len() / factor);
+    lengths
+        .map(|blocks| {
+            first += blocks;
+            first - blocks..first
+        })
+        .collect()
+}
+
+/// The means of the present values of all blocks; NaN where there is none.
+fn means(column: &[f64], segments: &[Range<usize>], factor: usize) -> Vec<f64> {
+    let blocks = segments
+        .iter()
+        .flat_map(|segment| column[segment.clone()].chunks_exact(factor));
+    blocks
+        .map(|block| {
+            let present = block.iter().filter(|v| !v.is_nan());
+            let (sum, count) =
+                present.fold((0.0, 0.0), |(s, n), v| (s + v / factor as f64, n + 1.0));
+            sum / (count / factor as f64)
+        })
+        .collect()
+}
+
 fn complete_pairs(segments: &[Range<usize>], lags: usize) -> Vec<f64> {
     // Lengths in descending order: those longer than k are a prefix that shrinks as k grows.
     let mut lengths: Vec<usize> = segments.iter().map(Range::len).collect();
@@ -294,7 +404,7 @@ mod tests {
         let x: Vec<f64> = (0..37).map(|i| f64::from(i * i % 11)).collect();
         let segments = [0..20, 20..23, 23..37];
         let mut correlator = Correlator::new(&segments);
-        let sums = correlator.lagged_sums(&x);
+        let sums = correlator.lagged_sums(&|t| x[t]);
         assert_eq!(sums.len(), 11);
         for (k, sum) in sums.iter().enumerate() {
             let pairs = |s: &Range<usize>| s.clone().filter(|t| t + k < s.end).collect::<Vec<_>>();
@@ -304,6 +414,41 @@ mod tests {
             assert!((sum - direct).abs() < 1e-9, "{k}: {sum} against {direct}");
             assert_eq!(correlator.complete_pairs[k], rows.len() as f64);
         }
+    }
+
+    #[test]
+    fn sums_in_blocks_are_those_of_the_whole() {
+        let x = red_noise(2 * BLOCK + BLOCK / 3, 0.5, 4);
+        let mut correlator = Correlator::new(std::slice::from_ref(&(0..x.len())));
+        let sums = correlator.lagged_sums(&|t| x[t]);
+        assert_eq!(sums.len(), MOST_LAGS);
+        for k in [0, 1, 77, MOST_LAGS - 1] {
+            let direct: f64 = x.iter().zip(&x[k..]).map(|(a, b)| a * b).sum();
+            // Transforms of 10⁶ numbers of size one: 20 roundings each of sums of size √10⁶ · 1e-16 · 10⁶.
+            assert!(
+                (sums[k] - direct).abs() < 1e-5,
+                "{k}: {} against {direct}",
+                sums[k]
+            );
+        }
+    }
+
+    /// A day in a recording of 3 · 10⁶ rows that is longer than any lag, with noise that forgets at once: only blocks see it.
+    #[test]
+    fn what_is_slower_than_all_lags_is_seen_in_blocks() {
+        let (n, period) = (3_000_000, 250_000.0);
+        let slow = |t: usize| (TAU * t as f64 / period).sin();
+        let noise = red_noise(n, 0.0, 2);
+        let x: Vec<f64> = (0..n).map(|t| 2.0 * slow(t) + noise[t]).collect();
+        let (time, found) = whole(&x);
+        let found = found.unwrap();
+        // Twelve cycles in all, three in the window of n/4.
+        assert!((found.rows / period - 1.0).abs() < 0.01, "{found:?}");
+        // Variance 2 of the sine beside 1 of the noise; half of a peak's height holds 0.8 of a Parzen peak.
+        assert!((0.4..2.0 / 3.0).contains(&found.share), "{found:?}");
+        // Of noise and sine r is at once 2/3, and 1/e where the cosine is 3/(2e).
+        let expected = (1.5 / E).acos() / TAU * period;
+        assert!((time.unwrap() / expected - 1.0).abs() < 0.02, "{time:?}");
     }
 
     #[test]

@@ -224,7 +224,7 @@ impl Trained {
         trained::refuse_more_than_memory(numbers, form.window, batch)?;
         trained::refuse_more_than_memory(4 * form.layout().len(), 0, 1)?;
         let least = set.real("least-observed");
-        let windows = Windows::from_any_row(fitting.data, form.window - 1, least)?;
+        let windows = fitting.windows_from_any_row(form.window - 1, least)?;
         Ok(Trained {
             plan: Plan {
                 course: trained::floored_course(fitting, &form.layout()),

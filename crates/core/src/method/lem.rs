@@ -73,8 +73,11 @@ fn trainer(_: &'static Method, fitting: Fitting<'_>) -> Result<Box<dyn Trainer>,
     let (window, batch) = (set.integer("window"), set.integer("batch"));
     let cell = Lem::new(recurrent::sizes(fitting), set.real("delta-t"));
     recurrent::refuse_more_than_memory(cell.sizes(), window, batch)?;
-    let data = recurrent::with_noise(fitting);
-    let windows = Windows::with_share(&data, window, set.real("least-observed"))?;
+    let share = set.real("least-observed");
+    let windows = match recurrent::with_noise(fitting) {
+        Some(noisy) => Windows::with_share(&noisy, window, share)?,
+        None => fitting.windows(window, share)?,
+    };
     let (alpha, alpha_end) = recurrent::read_alpha(set);
     let plan = Plan {
         course: trained::course(fitting, &cell.layout()),

@@ -208,10 +208,11 @@ impl Lengths {
 
 /// The training data, and those of validation where the learning rate falls in rounds.
 fn parts(fitting: Fitting<'_>, lengths: Lengths) -> Result<(Windows, Option<Windows>), FitError> {
-    let (set, data) = (fitting.settings, recurrent::with_noise(fitting));
+    let (set, noisy) = (fitting.settings, recurrent::with_noise(fitting));
+    let data = noisy.as_ref().unwrap_or(fitting.data);
     let share = set.real("least-observed");
     if set.choice("schedule") != "rounds" {
-        return Ok((lengths.windows(&data, share)?, None));
+        return Ok((lengths.windows(data, share)?, None));
     }
     let validation = set.real("validation");
     let (training, rest) = data

@@ -152,7 +152,7 @@ impl Trained {
         trained::refuse_more_than_memory(form.numbers_a_row(), window, batch)?;
         trained::refuse_more_than_memory(4 * form.layout().len(), 0, 1)?;
         let least = set.real("least-observed");
-        let windows = Windows::from_any_row(fitting.data, window, least)?;
+        let windows = fitting.windows_from_any_row(window, least)?;
         Ok(Trained {
             plan: Plan {
                 course: trained::floored_course(fitting, &form.layout()),

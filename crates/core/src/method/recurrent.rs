@@ -42,11 +42,11 @@ pub(super) fn read_alpha(set: &Settings) -> (f64, f64) {
     (alpha, alpha * set.real("alpha-end"))
 }
 
-/// The data with noise of so many thousandths of each channel's standard deviation.
-pub(super) fn with_noise(fitting: Fitting<'_>) -> Series {
+/// The data with noise of so many thousandths of each channel's standard deviation; none where the data stay as they are.
+pub(super) fn with_noise(fitting: Fitting<'_>) -> Option<Series> {
     let (data, share) = (fitting.data, fitting.settings.real("noise") / 1000.0);
     if share == 0.0 {
-        return data.clone();
+        return None;
     }
     let n = data.dim_obs();
     let of_channel = |i: usize| share * mean_and_sd(data.column(i)).1;
@@ -57,8 +57,8 @@ pub(super) fn with_noise(fitting: Fitting<'_>) -> Series {
         let values = trajectory.x.iter_mut().enumerate();
         values.for_each(|(i, x)| *x += spread[i % n] * rng.normal());
     }
-    // Finite values near the largest number may leave the finite ones; then the data stay as they are.
-    data.with(trajectories).unwrap_or_else(|_| data.clone())
+    // Finite values near the largest number may leave the finite ones.
+    data.with(trajectories).ok()
 }
 
 /// The sizes of a cell for the data.

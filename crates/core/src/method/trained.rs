@@ -351,11 +351,7 @@ fn in_words(found: &Predictability) -> String {
 pub(super) fn windows(fitting: Fitting<'_>) -> Result<Windows, FitError> {
     let set = fitting.settings;
     let share = set.real("least-observed");
-    Ok(Windows::with_share(
-        fitting.data,
-        set.integer("window"),
-        share,
-    )?)
+    Ok(fitting.windows(set.integer("window"), share)?)
 }
 
 /// What the user should know about windows under forcing.

@@ -11,6 +11,7 @@ fn fitting<'a>(settings: &'a Settings, data: &'a Series) -> Fitting<'a> {
     Fitting {
         settings,
         data,
+        cuts: None,
         seed: 1,
         threads: 2,
         paced: false,

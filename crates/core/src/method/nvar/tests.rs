@@ -15,6 +15,7 @@ fn fit(given: &[(&str, &str)], data: &Series) -> Result<Box<dyn Dynamics>, FitEr
     let fitting = Fitting {
         settings: &settings,
         data,
+        cuts: None,
         seed: 1,
         threads: 2,
         paced: false,

@@ -20,6 +20,7 @@ fn fitting<'a>(settings: &'a Settings, data: &'a Series) -> Fitting<'a> {
     Fitting {
         settings,
         data,
+        cuts: None,
         seed: 1,
         threads: 1,
         paced: false,
@@ -264,6 +265,7 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
         let fitting = Fitting {
             threads,
             paced: false,
+            cuts: None,
             seed,
             ..fitting(&settings, &data)
         };
@@ -298,6 +300,7 @@ fn what_cannot_be_fitted_is_refused_with_a_hint() {
     let settings = set(&[("hidden", "3"), ("degree", "1"), ("warm-up", "5")]);
     let loopless = (0..50).filter(|&seed| {
         let fitting = Fitting {
+            cuts: None,
             seed,
             ..fitting(&settings, &data)
         };
