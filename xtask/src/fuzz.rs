@@ -40,6 +40,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         OPTIMISED,
         "-p",
         "attractor",
+        // Alone it would be built with other features, and faer and the core with it.
+        "-p",
+        "attractor-cli",
         "--test",
         "fuzz",
     ];

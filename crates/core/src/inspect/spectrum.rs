@@ -29,7 +29,7 @@ const OVERSAMPLE: usize = 8;
 /// Most lags that are looked at row by row.
 const MOST_LAGS: usize = 1 << 17;
 /// Rows of a longer stretch that are multiplied with what follows them at once.
-const BLOCK: usize = 1 << 19;
+const BLOCK: usize = 1 << 18;
 /// A peak below this part of the highest point may be a side lobe of the window or of a trend.
 const FAINT: f64 = 0.01;
 

@@ -21,8 +21,9 @@ pub(in super::super) fn transient(record: &Record) -> Vec<Seen> {
     // Rows of other trajectories say where the attractor is too, but the longest has most of them.
     let Some(cloud) = ranges
         .into_iter()
-        .max_by_key(ExactSizeIterator::len)
-        .and_then(|range| Cloud::new(record, range.start, range.end))
+        .enumerate()
+        .max_by_key(|(_, range)| range.len())
+        .and_then(|(trajectory, range)| Cloud::new(record, trajectory, range.start))
     else {
         return Vec::new();
     };
@@ -57,56 +58,83 @@ pub(in super::super) fn transient(record: &Record) -> Vec<Seen> {
     )]
 }
 
-/// The complete rows of one trajectory in spreads.
-struct Cloud {
+/// The complete rows of one trajectory, in spreads.
+struct Cloud<'a> {
     start: usize,
-    dim: usize,
-    times: Vec<usize>,
-    points: Vec<f64>,
+    /// All rows of the trajectory.
+    rows: &'a [f64],
+    /// 1/s of every channel; 0 of one that does not vary.
+    scales: Vec<f64>,
+    /// The complete rows: by half the size of an index, since there are as many as values of a single channel.
+    times: Vec<u32>,
     apart: usize,
 }
 
-impl Cloud {
-    fn new(record: &Record, start: usize, end: usize) -> Option<Cloud> {
+impl<'a> Cloud<'a> {
+    fn new(record: &Record<'a>, trajectory: usize, start: usize) -> Option<Cloud<'a>> {
+        let rows = &record.series.trajectories()[trajectory].x[..];
+        u32::try_from(rows.len()).ok()?;
         let varying: Vec<usize> = record.varying().collect();
-        let complete = |t: &usize| varying.iter().all(|&c| !record.columns[c][*t].is_nan());
-        let rows: Vec<usize> = (start..end).filter(complete).collect();
-        let scaled = |t: usize, c: usize| record.columns[c][t] / record.channels[c].sd;
-        let points = rows
-            .iter()
-            .flat_map(|&t| varying.iter().map(move |&c| scaled(t, c)))
+        let mut scales = vec![0.0; record.channels.len()];
+        for &c in &varying {
+            scales[c] = record.channels[c].sd.recip();
+        }
+        let complete = |row: &[f64]| varying.iter().all(|&c| !row[c].is_nan());
+        let all = (0..).zip(rows.chunks_exact(scales.len()));
+        let times: Vec<u32> = all
+            .filter_map(|(t, row)| complete(row).then_some(t))
             .collect();
         let memory = varying
             .iter()
             .filter_map(|&c| record.channels[c].autocorrelation_time)
             .fold(1.0, f64::max);
-        let enough = rows.len() >= LEAST_ROWS && !varying.is_empty();
+        let enough = times.len() >= LEAST_ROWS && !varying.is_empty();
         enough.then(|| Cloud {
             start,
-            dim: varying.len(),
+            rows,
+            scales,
             // Twice 1/e leaves 13 % of the memory; a tenth of the record must remain to be near to.
-            apart: (2.0 * memory).min(rows.len() as f64 / 10.0) as usize,
-            times: rows.iter().map(|t| t - start).collect(),
-            points,
+            apart: (2.0 * memory).min(times.len() as f64 / 10.0) as usize,
+            times,
         })
     }
 
-    fn point(&self, i: usize) -> &[f64] {
-        &self.points[i * self.dim..(i + 1) * self.dim]
+    fn row(&self, time: u32) -> &[f64] {
+        let n = self.scales.len();
+        &self.rows[time as usize * n..][..n]
     }
 
     /// Distance of the i-th row to the nearest that is far enough away in time.
     fn distance(&self, i: usize) -> f64 {
-        let here = self.point(i);
-        let time = self.times[i];
-        let early = self.times.partition_point(|&t| t + self.apart < time);
-        let late = self.times.partition_point(|&t| t <= time + self.apart);
-        let before = self.points[..early * self.dim].chunks_exact(self.dim);
-        let after = self.points[late * self.dim..].chunks_exact(self.dim);
-        let nearest = before.chain(after).fold(f64::INFINITY, |least, other| {
-            least.min(squared_distance(here, other, least))
+        let (here, time) = (self.row(self.times[i]), self.times[i] as usize);
+        let early = self
+            .times
+            .partition_point(|&t| t as usize + self.apart < time);
+        let late = self
+            .times
+            .partition_point(|&t| t as usize <= time + self.apart);
+        let others = self.times[..early].iter().chain(&self.times[late..]);
+        let nearest = others.fold(f64::INFINITY, |least, &t| {
+            least.min(self.squared_distance(here, self.row(t), least))
         });
         nearest.sqrt()
+    }
+
+    /// Σ((a − b)/s)², or any number above `enough` once it is passed.
+    fn squared_distance(&self, a: &[f64], b: &[f64], enough: f64) -> f64 {
+        let mut sum = 0.0;
+        let scales = self.scales.chunks(8);
+        for ((a, b), scales) in a.chunks(8).zip(b.chunks(8)).zip(scales) {
+            for ((a, b), scale) in a.iter().zip(b).zip(scales) {
+                let d = (a - b) * scale;
+                // A channel that does not vary may have missing values.
+                sum += if *scale == 0.0 { 0.0 } else { d * d };
+            }
+            if sum > enough {
+                return sum;
+            }
+        }
+        sum
     }
 
     /// The greatest distance among rows drawn evenly from the later nine tenths.
@@ -132,18 +160,6 @@ impl Cloud {
                 within = middle
             }
         }
-        self.times[within]
+        self.times[within] as usize
     }
-}
-
-/// Σ(a − b)², or any number above `enough` once it is passed.
-fn squared_distance(a: &[f64], b: &[f64], enough: f64) -> f64 {
-    let mut sum = 0.0;
-    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-        sum += a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-        if sum > enough {
-            return sum;
-        }
-    }
-    sum
 }
