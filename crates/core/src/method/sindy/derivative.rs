@@ -57,12 +57,32 @@ impl Smoother {
         let (w, half) = (self.window, self.window / 2);
         let first = t.saturating_sub(half).min(stretch.len() - w);
         let weights = &self.hat[(t - first) * w..][..w];
-        out.fill(0.0);
-        for (k, &h) in weights.iter().enumerate() {
-            let row = stretch.row(first + k);
-            out.iter_mut().zip(row).for_each(|(x, row)| *x += h * row);
+        let rows = stretch.rows().slice(first..first + w).values();
+        match out.len() {
+            1 => weigh::<1>(weights, rows, out),
+            2 => weigh::<2>(weights, rows, out),
+            3 => weigh::<3>(weights, rows, out),
+            4 => weigh::<4>(weights, rows, out),
+            5 => weigh::<5>(weights, rows, out),
+            n => {
+                out.fill(0.0);
+                for (&h, row) in weights.iter().zip(rows.chunks_exact(n)) {
+                    out.iter_mut().zip(row).for_each(|(x, row)| *x += h * row);
+                }
+            }
         }
     }
+}
+
+/// Σ_k h_k x_k of rows with few values, which stay in registers.
+fn weigh<const N: usize>(weights: &[f64], rows: &[f64], out: &mut [f64]) {
+    let mut sum = [0.0; N];
+    for (&h, row) in weights.iter().zip(rows.as_chunks::<N>().0) {
+        for (x, row) in sum.iter_mut().zip(row) {
+            *x += h * row;
+        }
+    }
+    out.copy_from_slice(&sum);
 }
 
 /// Goes along a stretch and gives each row smoothed, with its slope, in memory for three rows.
