@@ -224,7 +224,7 @@ def main():
         theirs = min(trainers, key=lambda block: min(block() for _ in range(3)))
         rows = WINDOW + (name == "ode-rnn")
         eager = torch_latent_ode.trainer(name, (rows, BATCH, CHANNELS), 1, SAMPLES, SIGMA)
-        ours = Ours(given.binary, name, core)
+        ours = Ours(given.binary, name, core, UPDATES)
         turns = [(ours.block(), eager(), theirs()) for _ in range(given.turns)]
         ours.process.kill()
         mine, *others = [1e3 * statistics.median(turn[i] for turn in turns) for i in range(3)]

@@ -312,8 +312,8 @@ pub enum ExperimentError {
         /// Whether another column is the time axis already.
         has_time: bool,
     },
-    /// The processor lacks an instruction set.
-    #[error("this processor has no {isa}")]
+    /// The processor lacks an instruction set, or the program was built without its kernels.
+    #[error("this processor has no {isa}, or this program was built without it")]
     NoIsa {
         /// Its name.
         isa: &'static str,
