@@ -3,12 +3,12 @@
 //! The sums are the lower triangle of G in panels of 24 columns: panel j has the rows from 24 j on, 24 numbers each. A block is kept
 //! in slices of six columns and in slices of eight, each of which fits into a first-level cache. A tile of 6 × 8 sums stays in registers over all rows of a
 //! block: with two vectors of columns and one or two of rows these are the sixteen registers that there are; 4 × 12 would take one
-//! more, and wait for memory at every step. Every sum is added up in the order of the rows, block after block:
+//! more, and wait for memory at every step. AVX-512 has 32 registers twice as wide: tiles of 8 × 24. Every sum is added up in the order of the rows, block after block:
 //! its bits depend neither on the number of threads nor on the width of registers.
 
 use std::sync::Mutex;
 
-use crate::simd::{Isa, Simd, SimdBase, SimdFloat, Task, dispatch_widest, f64x4};
+use crate::simd::{Isa, Simd, SimdBase, SimdFloat, Task, dispatch_widest, f64x4, f64x8};
 
 /// Columns of a panel.
 pub(super) const PANEL: usize = 24;
@@ -170,6 +170,9 @@ impl Task for AddPanel<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
+        if S::f64s::LEN == WIDE {
+            return self.by_eights(simd);
+        }
         for (i, sums) in (self.j..).zip(self.sums.chunks_exact_mut(PANEL * PANEL)) {
             let sums = sums.as_chunks_mut::<PANEL>().0;
             for c in 0..PANEL / WIDE {
@@ -179,6 +182,52 @@ impl Task for AddPanel<'_> {
                     add_tile(simd, rows, columns, c * WIDE, sums);
                 }
             }
+        }
+    }
+}
+
+impl AddPanel<'_> {
+    /// The same in vectors of eight.
+    #[inline(always)]
+    fn by_eights<S: Simd>(self, simd: S) {
+        const SLICES: usize = PANEL / WIDE;
+        let slice = |i: usize| self.block.wide(i);
+        let columns: [&[Wide]; SLICES] = std::array::from_fn(
+            #[inline(always)]
+            |c| slice(self.j * SLICES + c),
+        );
+        let all = self.sums.as_chunks_mut::<PANEL>().0;
+        for (i, sums) in all.chunks_exact_mut(WIDE).enumerate() {
+            add_wide_tile(simd, slice(self.j * SLICES + i), columns, sums);
+        }
+    }
+}
+
+/// sums[r][8 c + k] += Σ_t rows[t][r] columns[c][t][k].
+#[inline(always)]
+fn add_wide_tile<S: Simd>(
+    simd: S,
+    rows: &[Wide],
+    columns: [&[Wide]; PANEL / WIDE],
+    sums: &mut [[f64; PANEL]],
+) {
+    let mut tile = [[f64x8::splat(simd, 0.0); PANEL / WIDE]; WIDE];
+    let [first, second, third] = columns;
+    for (((a, b), c), d) in rows.iter().zip(first).zip(second).zip(third) {
+        let columns = [b, c, d].map(
+            #[inline(always)]
+            |v| f64x8::load_array_ref(simd, &v.0),
+        );
+        for (sums, a) in tile.iter_mut().zip(a.0) {
+            let a = f64x8::splat(simd, a);
+            for (sum, column) in sums.iter_mut().zip(columns) {
+                *sum = a.mul_add(column, *sum);
+            }
+        }
+    }
+    for (row, sums) in tile.iter().zip(sums) {
+        for (sums, tile) in sums.as_chunks_mut::<WIDE>().0.iter_mut().zip(row) {
+            (f64x8::load_array_ref(simd, sums) + *tile).store_array(sums);
         }
     }
 }
