@@ -10,7 +10,7 @@ pub(crate) mod gradients;
 mod others;
 mod tables;
 
-pub use document::{AnatomyDocument, ExponentsDocument, observe, per};
+pub use document::{AnatomyDocument, ExponentsDocument, ModelExponentsDocument, observe, per};
 pub use others::{OthersDocument, sentence};
 pub use tables::{TABLES, Table, Tables, prepare, tables};
 
@@ -193,22 +193,79 @@ fn free_run(
     follow: &mut dyn Follow,
 ) -> Result<FreeRun, Stopped> {
     let (orbit, diverged_at) = free_orbit(dynamics, z, inputs, request.steps, follow)?;
-    let plan = LyapunovPlan {
-        transient: request.steps / 10,
-        intervals: request.steps,
-        ..LyapunovPlan::full(if z.len() <= MANY { z.len() } else { SOME })
-    };
-    let is_bounded = diverged_at.is_none();
-    let spectrum = is_bounded.then(|| lyapunov_of_dynamics(dynamics, z, inputs, &plan, follow));
-    let diverged_at = diverged_at.or(match spectrum {
-        Some(Err(IntegrateError::Stopped(stopped))) => return Err(stopped),
-        Some(Err(IntegrateError::Diverged { time })) => Some(time as usize + 1),
-        _ => None,
-    });
+    if diverged_at.is_some() {
+        return Ok(FreeRun {
+            orbit,
+            diverged_at,
+            spectrum: None,
+        });
+    }
+    let (spectrum, diverged_at) =
+        spectrum(dynamics, z, inputs, (request.steps, most(z.len())), follow)?;
     Ok(FreeRun {
         orbit,
         diverged_at,
-        spectrum: spectrum.and_then(Result::ok),
+        spectrum,
+    })
+}
+
+/// How many exponents a system of so many variables has, unless others are asked for.
+fn most(dim: usize) -> usize {
+    if dim <= MANY { dim } else { SOME }
+}
+
+/// So many of the largest exponents of an orbit over so many steps, after a tenth as many; if it diverges, where.
+fn spectrum(
+    dynamics: &dyn Dynamics,
+    z: &[f64],
+    inputs: &[f64],
+    (steps, count): (usize, usize),
+    follow: &mut dyn Follow,
+) -> Result<(Option<Spectrum>, Option<usize>), Stopped> {
+    let plan = LyapunovPlan {
+        transient: steps / 10,
+        intervals: steps,
+        ..LyapunovPlan::full(count)
+    };
+    match lyapunov_of_dynamics(dynamics, z, inputs, &plan, follow) {
+        Ok(spectrum) => Ok((Some(spectrum), None)),
+        Err(IntegrateError::Stopped(stopped)) => Err(stopped),
+        Err(IntegrateError::Diverged { time }) => Ok((None, Some(time as usize + 1))),
+        Err(_) => Ok((None, None)),
+    }
+}
+
+/// The exponents of a model alone.
+#[derive(Debug, Clone)]
+pub struct Exponents {
+    /// Steps that they are the means of, after a tenth as many.
+    pub steps: usize,
+    /// Where the orbit started.
+    pub start: GeneratedFrom,
+    /// The exponents per step; none if the orbit diverges.
+    pub spectrum: Option<Spectrum>,
+    /// The step at which it diverges.
+    pub diverged_at: Option<usize>,
+}
+
+/// The `count` largest exponents of a model, or all of a small one, along the orbit that [`dissect`] follows.
+pub fn exponents(
+    reconstruction: &Reconstruction,
+    data: Option<&Seen>,
+    steps: usize,
+    count: Option<usize>,
+    follow: &mut dyn Follow,
+) -> Result<Exponents, Error> {
+    let dynamics = reconstruction.dynamics.as_ref();
+    let start = generate::departure(reconstruction, data)?;
+    let inputs = generate::inputs(reconstruction, data, start.row)?;
+    let count = count.map_or(most(start.z.len()), |count| count.clamp(1, start.z.len()));
+    let (spectrum, diverged_at) = spectrum(dynamics, &start.z, &inputs, (steps, count), follow)?;
+    Ok(Exponents {
+        steps,
+        start: start.from,
+        spectrum,
+        diverged_at,
     })
 }
 

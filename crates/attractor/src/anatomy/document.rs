@@ -9,7 +9,7 @@ use attractor_core::series::Step;
 use attractor_core::system::SystemInfo;
 use serde::Serialize;
 
-use super::{Anatomy, OthersDocument, Regions};
+use super::{Anatomy, Exponents, OthersDocument, Regions};
 use crate::equations::{EquationsDocument, equations};
 use crate::generate::GeneratedFrom;
 use crate::model_file::Reconstruction;
@@ -214,6 +214,44 @@ impl Anatomy {
                     observed,
                 }
             },
+        }
+    }
+}
+
+/// The exponents of a model, as `attractor lyapunov RUN --json` prints them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelExponentsDocument {
+    schema: u32,
+    model: &'static str,
+    dim: usize,
+    parameters: usize,
+    steps: usize,
+    step: Step,
+    lyapunov: Option<ExponentsDocument>,
+    kaplan_yorke: Option<f64>,
+    diverged_at: Option<usize>,
+}
+
+impl Exponents {
+    /// The document.
+    pub fn document(&self, reconstruction: &Reconstruction) -> ModelExponentsDocument {
+        let sizes = reconstruction.dynamics.sizes();
+        let step = &reconstruction.card.step;
+        let spectrum = self.spectrum.as_ref();
+        // It needs as many exponents as have a negative sum.
+        let is_known = |spectrum: &&Spectrum| {
+            spectrum.exponents.len() == sizes.state || spectrum.exponents.iter().sum::<f64>() < 0.0
+        };
+        ModelExponentsDocument {
+            schema: SCHEMA,
+            model: reconstruction.method.entry.id,
+            dim: sizes.dim,
+            parameters: sizes.parameters,
+            steps: self.steps,
+            step: step.clone(),
+            lyapunov: spectrum.map(|spectrum| ExponentsDocument::new(spectrum, step)),
+            kaplan_yorke: spectrum.filter(is_known).map(Spectrum::kaplan_yorke),
+            diverged_at: self.diverged_at,
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::follow::Shown;
 use crate::json;
 use crate::reading::Reading;
 use crate::visible::notes;
-pub(super) use text::{write, write_equations};
+pub(super) use text::{write, write_equations, write_exponents};
 
 /// Take a model apart: exponents, fixed points, cycles and linear regions
 ///

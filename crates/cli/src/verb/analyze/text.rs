@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use attractor::analysis::cycles::{Cycle, Found, Proof};
+use attractor::analysis::lyapunov::Spectrum;
 use attractor::anatomy::{Anatomy, observe, per, sentence};
 use attractor::equations::{self, EquationsDocument};
 use attractor::linalg::complex::Complex;
@@ -101,14 +102,36 @@ fn exponents(
     let Some(spectrum) = &anatomy.lyapunov else {
         return Ok(());
     };
+    write_exponents(spectrum, anatomy.request.steps, reconstruction, out)?;
+    let Some(steps) = anatomy.period else {
+        return Ok(());
+    };
+    let (dt, _) = per(&reconstruction.card.step);
+    let unit = &reconstruction.card.step.unit;
+    let period = format!("{} {unit}", figure(steps * dt));
+    let period = period.trim_end();
+    writeln!(out, "  the orbit is regular, with a period of {period}")
+}
+
+/// The exponents of a model over so many steps.
+pub(crate) fn write_exponents(
+    spectrum: &Spectrum,
+    steps: usize,
+    reconstruction: &Reconstruction,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (dt, per) = per(&reconstruction.card.step);
     let per = if per == "time" { "unit of time" } else { &per };
-    let steps = count(anatomy.request.steps, "step");
+    let steps = count(steps, "step");
     writeln!(out, "\nLyapunov exponents per {per}, over {steps}")?;
     table::write(out, &lyapunov::rows(&spectrum.per_time(dt)))?;
-    match spectrum.imbalance(spectrum.exponents.len()) {
+    let (sum, state) = (
+        spectrum.exponents.iter().sum::<f64>(),
+        reconstruction.dynamics.sizes().state,
+    );
+    let is_whole = spectrum.exponents.len() == state;
+    match spectrum.imbalance(state) {
         Some(gap) => {
-            let sum = spectrum.exponents.iter().sum::<f64>();
             writeln!(
                 out,
                 "  sum {}, within {} of the mean log-determinant",
@@ -116,30 +139,20 @@ fn exponents(
                 figure(gap / dt)
             )?;
         }
-        None if spectrum.mean_log_det.is_none() => writeln!(
+        None if !is_whole || spectrum.mean_log_det.is_none() => writeln!(
             out,
             "  the largest {} of {}: no sum to check",
             spectrum.exponents.len(),
-            reconstruction.dynamics.sizes().state
+            state
         )?,
         None => writeln!(
             out,
             "  directions are lost where the map is singular: no sum to check"
         )?,
     }
-    writeln!(
-        out,
-        "  Kaplan–Yorke dimension {}",
-        figure(spectrum.kaplan_yorke())
-    )?;
-    if let Some(steps) = anatomy.period {
-        let unit = &reconstruction.card.step.unit;
-        let period = format!("{} {unit}", figure(steps * dt));
-        writeln!(
-            out,
-            "  the orbit is regular, with a period of {}",
-            period.trim_end()
-        )?;
+    if is_whole || sum < 0.0 {
+        let dimension = figure(spectrum.kaplan_yorke());
+        writeln!(out, "  Kaplan–Yorke dimension {dimension}")?;
     }
     Ok(())
 }

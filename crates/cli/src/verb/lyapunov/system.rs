@@ -15,16 +15,16 @@ use super::super::{assignment, whole};
 use crate::follow::Shown;
 use crate::table;
 
-/// Flags of a known system
+/// Flags of a known system, and of a model
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Known systems")]
+#[command(next_help_heading = "Known systems and models")]
 pub(super) struct SystemFlags {
-    /// Sampling steps of the orbit, after a tenth as many that do not count [default: 200000]
+    /// Steps of the orbit, after a tenth as many that do not count [default: 200000; of a model 100000, fewer where a step takes long]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
-    steps: Option<usize>,
+    pub(super) steps: Option<usize>,
     /// How many exponents, from the largest [default: all, at most 20]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole::<usize>)]
-    count: Option<usize>,
+    pub(super) count: Option<usize>,
     /// Seed of the initial state [default: 0]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole::<u64>)]
     seed: Option<u64>,
@@ -37,6 +37,18 @@ pub(super) struct SystemFlags {
 const STEPS: usize = 200_000;
 
 impl SystemFlags {
+    /// A flag that was given, which says nothing about a model.
+    pub(super) fn given_for_system(&self) -> Option<&'static str> {
+        let given = [
+            (self.seed.is_some(), "--seed"),
+            (!self.set.is_empty(), "--set"),
+        ];
+        given
+            .iter()
+            .find(|(given, _)| *given)
+            .map(|(_, flag)| *flag)
+    }
+
     /// A flag that was given, which says nothing about a recording.
     pub(super) fn given(&self) -> Option<&'static str> {
         let given = [
