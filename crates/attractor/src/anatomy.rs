@@ -71,6 +71,7 @@ pub fn default_steps(reconstruction: &Reconstruction) -> usize {
 }
 
 /// A model taken apart.
+#[derive(Debug, Clone)]
 pub struct Anatomy {
     /// What was looked for.
     pub request: Request,
@@ -113,6 +114,7 @@ impl<'a> Sources<'a> {
 }
 
 /// Linear regions of a model.
+#[derive(Debug, Clone)]
 pub struct Regions {
     /// Planes on which the slope changes, and how many regions they can bound.
     pub planes: usize,

@@ -336,6 +336,7 @@ pub fn evaluate_by_parts(
 }
 
 /// Data that models are judged by, prepared once: all of them must see the data alike.
+#[derive(Debug)]
 pub struct Judge {
     reference: Reference,
     others: OtherMeasures,

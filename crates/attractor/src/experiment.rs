@@ -83,6 +83,16 @@ pub struct Training {
     pub choice: Choice,
 }
 
+impl fmt::Debug for Training {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Training")
+            .field("length", &self.trainer.length())
+            .field("keeping", &self.keeping)
+            .field("choice", &self.choice)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a run stores on the way, and what it does when it diverges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Keeping {
@@ -591,6 +601,11 @@ impl Experiment {
             },
             averaging: Some(average).filter(|&decay| decay > 0.0),
         })
+    }
+
+    /// Whether parameters are chosen by a score.
+    pub(crate) fn chooses(&self) -> bool {
+        matches!(self.choice(), Some(Choice::Best(_)))
     }
 
     /// Which parameters are kept; none of a method that is not trained.

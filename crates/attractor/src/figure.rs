@@ -39,7 +39,7 @@ use crate::recording_exponent;
 use crate::{Error, store};
 
 /// A kind of figure.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Its name, as typed.
     pub id: &'static str,

@@ -129,6 +129,7 @@ pub enum Event<'a> {
 }
 
 /// A recording that is ready to be raced on.
+#[derive(Debug)]
 pub struct Learn {
     request: Request,
     recording: Arc<Recording>,

@@ -7,10 +7,12 @@ pub fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%".contains(c);
     // A word that begins with `=` is a program to some shells.
     let is_safe = !text.is_empty() && !text.starts_with('=') && text.chars().all(is_plain);
-    match is_safe {
-        true => text.to_string(),
-        false if text.contains(char::is_control) => escaped(text.as_bytes()),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
+    if is_safe {
+        text.to_string()
+    } else if text.contains(char::is_control) {
+        escaped(text.as_bytes())
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

@@ -38,6 +38,7 @@ pub use sketch::Sketch;
 use file::StudyFile;
 
 /// A checked study.
+#[derive(Debug, Clone)]
 pub struct Study {
     /// Its name.
     pub name: String,

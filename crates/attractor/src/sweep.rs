@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use attractor_core::measure::levels::Level;
-use attractor_core::progress::{Progress, Unwatched};
+use attractor_core::progress::{Follow, Progress};
 use attractor_core::series::Series;
 use attractor_core::train::{Control, Epoch, State, Watch};
 
 use crate::Error;
 use crate::engine::Share;
-use crate::evaluation::{Cache, Evaluation, Judge, Origin, refuse_unfit};
+use crate::evaluation::{Cache, Evaluation, EvaluationError, Judge, Origin, refuse_unfit};
 use crate::format;
 use crate::model_file::Reconstruction;
 use crate::run::{
@@ -36,6 +36,7 @@ use queue::Queue;
 
 /// A study with its data, ready to be run in a folder. The recording, and the judge of all models that see it alike, are made
 /// once and stay in memory.
+#[derive(Debug)]
 pub struct Sweep {
     study: Study,
     folder: PathBuf,
@@ -51,6 +52,7 @@ pub struct Sweep {
 }
 
 /// A judge with the floors and chance levels of its data.
+#[derive(Debug)]
 struct Bench {
     judge: Judge,
     levels: Option<Vec<Level>>,
@@ -158,7 +160,7 @@ impl Sweep {
     }
 
     /// Computes floors and chance levels of all data that models of the study are judged by, so that no run has to.
-    pub fn prepare_levels(&self) -> Result<(), Error> {
+    pub fn prepare_levels(&self, follow: &mut dyn Follow) -> Result<(), Error> {
         self.record.write(&self.study, &self.folder)?;
         let mut known = Vec::new();
         for cell in &self.study.cells {
@@ -171,7 +173,7 @@ impl Sweep {
                     &Origin::default(),
                     &self.study.judging.request,
                 )?;
-                judge.levels(&self.cache, &mut Unwatched)?;
+                judge.levels(&self.cache, follow)?;
             }
         }
         Ok(())
@@ -285,15 +287,26 @@ impl Sweep {
         if trained.summary.outcome == Ending::Stopped {
             return Ok(Attempt::Stopped);
         }
-        let scored = self.judge(job, run.task(), &trained)?;
-        Ok(Attempt::Scored(Box::new(scored)))
+        match self.judge(job, run.task(), &trained, &mut Asking(spectator)) {
+            // The model is stored; it is judged when the sweep goes on.
+            Err(Error::Stopped(_) | Error::Evaluation(EvaluationError::Stopped(_))) => {
+                Ok(Attempt::Stopped)
+            }
+            scored => Ok(Attempt::Scored(Box::new(scored?))),
+        }
     }
 
     /// Judges a run that ended, and writes its scores. One that diverged has none.
-    fn judge(&self, job: &Job, task: &Task, run: &Trained) -> Result<Scored, Error> {
-        let judged = |model: &Reconstruction| match run.summary.outcome {
+    fn judge(
+        &self,
+        job: &Job,
+        task: &Task,
+        run: &Trained,
+        follow: &mut dyn Follow,
+    ) -> Result<Scored, Error> {
+        let mut judged = |model: &Reconstruction| match run.summary.outcome {
             Ending::Diverged => Ok(None),
-            _ => self.evaluation(task, model).map(Some),
+            _ => self.evaluation(task, model, follow).map(Some),
         };
         let evaluation = judged(&run.reconstruction)?;
         let last = run.last.as_ref().map(judged).transpose()?.flatten();
@@ -310,13 +323,23 @@ impl Sweep {
         parts.write(&self.folder, &job.folder)
     }
 
-    fn evaluation(&self, task: &Task, model: &Reconstruction) -> Result<Evaluation, Error> {
-        let bench = self.bench(task, model)?;
+    fn evaluation(
+        &self,
+        task: &Task,
+        model: &Reconstruction,
+        follow: &mut dyn Follow,
+    ) -> Result<Evaluation, Error> {
+        let bench = self.bench(task, model, follow)?;
         Ok(bench.judge.evaluate(model, bench.levels.clone())?)
     }
 
     /// The judge of all models that see the data as this one does: made by one worker, while the others wait.
-    fn bench(&self, task: &Task, model: &Reconstruction) -> Result<Arc<Bench>, Error> {
+    fn bench(
+        &self,
+        task: &Task,
+        model: &Reconstruction,
+        follow: &mut dyn Follow,
+    ) -> Result<Arc<Bench>, Error> {
         let preparation = task.resolved.experiment.preparation();
         let key = format!("{:?} {preparation:?}", model.card.scaling);
         let mut known = self.judges.lock().expect("no worker panics");
@@ -335,7 +358,7 @@ impl Sweep {
         let judged_by = self.test.as_ref().or(parts.held_out.as_ref());
         let judged_by = judged_by.unwrap_or(&self.recording.series);
         let judge = Judge::new(&model.see_prepared(judged_by)?, &origin, request)?;
-        let levels = judge.levels(&self.cache, &mut Unwatched)?;
+        let levels = judge.levels(&self.cache, follow)?;
         let bench = Arc::new(Bench { judge, levels });
         known.push((key, bench.clone()));
         Ok(bench)
@@ -360,6 +383,19 @@ impl Sweep {
 /// Shows a training to the spectator, and stops it when it asks to.
 fn watch<'a>(job: &'a Job, spectator: &'a dyn Spectator) -> Shown<'a> {
     Shown { job, spectator }
+}
+
+/// A spectator as work that is no training asks it.
+struct Asking<'a>(&'a dyn Spectator);
+
+impl Follow for Asking<'_> {
+    fn progress(&mut self, _: Progress) -> Control {
+        if self.0.asks_to_stop() {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
 }
 
 /// A spectator that is only asked whether to stop.

@@ -32,6 +32,7 @@ use survey::Survey;
 use view::Shelf;
 
 /// A page over folders, at an address of this machine.
+#[derive(Debug)]
 pub struct Watcher {
     listener: TcpListener,
     token: Token,

@@ -50,6 +50,34 @@ fn a_line_has_its_fixed_point_and_its_exponent() {
 }
 
 #[test]
+fn exponents_alone_are_those_of_the_whole_analysis() {
+    let folder = trained();
+    let whole = document(folder.path(), "analyze r --steps 1000 --seconds 0", 0);
+    let alone = document(folder.path(), "lyapunov r --steps 1000", 0);
+    assert_eq!(alone["lyapunov"], whole["lyapunov"]);
+    assert_eq!(alone["kaplan_yorke"], whole["kaplan_yorke"]);
+    assert_eq!(alone["parameters"], whole["parameters"]);
+    let first = document(
+        folder.path(),
+        "lyapunov r/model.safetensors --steps 1000 --count 1",
+        0,
+    );
+    let largest = |found: &serde_json::Value| found["lyapunov"]["exponents"][0].as_f64().unwrap();
+    // The first vector does not know of the others, but is normalised alone: a few roundings a step.
+    assert!((largest(&first) - largest(&whole)).abs() < 1e-9);
+    let (text, _) = said(folder.path(), "lyapunov r --steps 1000 --count 1", 0);
+    assert!(
+        text.contains("the largest 1 of 3: no sum to check"),
+        "{text}"
+    );
+    let (_, error) = said(folder.path(), "lyapunov r --set rho=24", 2);
+    assert!(error.contains("--set does not act on a model"), "{error}");
+    linear_model(folder.path(), 2.0, 1.0, &[]);
+    let (_, notes) = said(folder.path(), "lyapunov m.safetensors", 1);
+    assert!(notes.contains("diverges at step 12"), "{notes}");
+}
+
+#[test]
 fn an_orbit_that_diverges_leaves_the_fixed_points() {
     let folder = TempDir::new().unwrap();
     linear_model(folder.path(), 2.0, 1.0, &[]);

@@ -563,3 +563,29 @@ fn mistakes_about_a_model_are_told() {
         );
     }
 }
+
+/// Version 0.1 chose parameters by the rows that it held out, and its runs have no setting `select`.
+#[test]
+fn runs_of_old_programs_were_chosen_by_what_they_held_out() {
+    let folder = orbits();
+    let train = "train a.csv --out r --quiet --epochs 2 --hidden 8 --window 30 --held-out 0.2 \
+                 --best-by d_stsp --best-every 1 --best-starts 1";
+    said(folder.path(), train, 0);
+    let evaluate = "evaluate r --data a.csv --from row:2401 --no-floors";
+    let today = document(folder.path(), evaluate);
+    assert_eq!(today["chosen_share"], 0.0, "{today}");
+    let path = folder.path().join("r/experiment.toml");
+    let settings = fs::read_to_string(&path).unwrap();
+    let kept = settings
+        .lines()
+        .filter(|line| !line.starts_with("select ="));
+    fs::write(&path, kept.collect::<Vec<_>>().join("\n")).unwrap();
+    let old = document(folder.path(), evaluate);
+    assert_eq!(old["chosen_share"], 1.0, "{old}");
+    fs::remove_file(folder.path().join("a.csv")).unwrap();
+    let (_, notes) = said(folder.path(), "evaluate r --data b.csv --no-floors", 0);
+    assert!(
+        notes.contains("trained on these rows is not known"),
+        "{notes}"
+    );
+}

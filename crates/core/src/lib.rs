@@ -1,6 +1,6 @@
 //! Learn the dynamics of a chaotic system from its time series: values in, values out.
 //!
-//! This crate touches no file, clock, environment or terminal. Reading order:
+//! This crate touches no file, environment or terminal. Reading order:
 //!
 //! 1. [`series`]: what a recording is; [`inspect`](mod@inspect): what a colleague would notice in it.
 //!    [`embed`] makes states of it, [`exponent`](mod@exponent) its largest Lyapunov exponent.

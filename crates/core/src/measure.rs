@@ -48,6 +48,7 @@ pub static MEASURES: &[&MeasureInfo] = &[
 ];
 
 /// A measure in the list.
+#[derive(Debug)]
 pub struct MeasureInfo {
     /// Its description. The name is also the key in JSON documents.
     pub entry: Entry,
@@ -69,7 +70,7 @@ pub enum Better {
 }
 
 /// What a measure is computed from.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Judges {
     /// A long orbit and the truth.
     Orbit(Prepare),

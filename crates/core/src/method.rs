@@ -61,7 +61,7 @@ pub struct Method {
 }
 
 /// How a method is fitted.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Fit {
     /// Solved at once.
     Solve(Solve),

@@ -17,6 +17,7 @@ use crate::model::Architecture;
 use crate::series::Series;
 
 /// A batch: windows of T + 1 rows of a series' first trajectory, by their first rows.
+#[derive(Debug, Clone)]
 pub struct Batch<'a> {
     /// The data.
     pub series: &'a Series,

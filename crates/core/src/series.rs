@@ -417,12 +417,12 @@ impl Series {
         for i in 0..self.trajectories.len() {
             self.check_trajectory(i)?;
         }
-        match self.trajectories.is_empty() {
-            true => Err(SeriesError::NoRow),
-            false if self.rows().all(|row| row.iter().all(|v| v.is_nan())) => {
-                Err(SeriesError::AllMissing)
-            }
-            false => Ok(()),
+        if self.trajectories.is_empty() {
+            Err(SeriesError::NoRow)
+        } else if self.rows().flatten().all(|v| v.is_nan()) {
+            Err(SeriesError::AllMissing)
+        } else {
+            Ok(())
         }
     }
 

@@ -1,6 +1,7 @@
 //! Discrete Fourier transforms of real numbers, û_j = Σ_m u_m e^(−2πi jm/n) for j = 0 … n/2, and back with the
 //! factor 1/n. The only file that names the FFT crate.
 
+use std::fmt;
 use std::sync::Arc;
 
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -14,6 +15,12 @@ pub struct RealFft {
     real: Vec<f64>,
     complex: Vec<Complex64>,
     scratch: Vec<Complex64>,
+}
+
+impl fmt::Debug for RealFft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RealFft of {}", self.real.len())
+    }
 }
 
 impl RealFft {

@@ -81,16 +81,18 @@ fn source(file: File, path: &Path) -> Result<(Box<dyn Read>, Room), Fault> {
     let is_packed = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    Ok(match is_packed {
-        true => {
-            let stream = MultiGzDecoder::new(BufReader::new(file));
-            let bounded = unpack::bounded(stream, about.len() as usize);
-            (Box::new(Unpacked(bounded)), Room::beside(about.len()))
-        }
-        false if about.is_file() => (Box::new(file), Room::beside(about.len())),
-        // A pipe does not say how much will come.
-        false => (Box::new(file), Room::beside(u64::MAX)),
-    })
+    if is_packed {
+        let stream = MultiGzDecoder::new(BufReader::new(file));
+        let bounded = unpack::bounded(stream, about.len() as usize);
+        return Ok((Box::new(Unpacked(bounded)), Room::beside(about.len())));
+    }
+    // A pipe does not say how much will come.
+    let size = if about.is_file() {
+        about.len()
+    } else {
+        u64::MAX
+    };
+    Ok((Box::new(file), Room::beside(size)))
 }
 
 /// A gzip stream whose errors say that it is damaged.

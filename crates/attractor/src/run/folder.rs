@@ -92,7 +92,13 @@ impl<'a> Folder<'a> {
             return None;
         }
         let experiment = Experiment::check(&file.raw).ok()?;
-        experiment.preparation().split(series).ok()
+        let mut parts = experiment.preparation().split(series).ok()?;
+        // Before there was `select`, parameters were chosen by the rows that were held out.
+        let could_select = file.raw.given.iter().any(|given| given.name == "select");
+        if experiment.chooses() && !could_select {
+            parts.selection = parts.held_out.clone();
+        }
+        Some(parts)
     }
 
     /// The file that the run was trained on; none if there is no run or the file is gone.

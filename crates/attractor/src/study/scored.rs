@@ -71,6 +71,8 @@ pub struct Scored {
     pub last: Option<BTreeMap<&'static str, Measured>>,
     /// What the model amounts to; none of runs from before there were verdicts.
     pub verdict: Option<Word>,
+    /// Whether it was judged by rows that it was trained on or chosen by, as far as that is known.
+    pub is_seen: bool,
 }
 
 /// One score.
@@ -138,6 +140,8 @@ struct Data {
 struct Judged {
     scores: BTreeMap<&'static str, Measured>,
     verdict: Option<Word>,
+    trained_share: Option<f64>,
+    chosen_share: Option<f64>,
 }
 
 impl<'de> Deserialize<'de> for Judged {
@@ -170,6 +174,10 @@ impl<'de> Visitor<'de> for Keys {
                 let spoken: Option<Spoken> = map.next_value()?;
                 let word = spoken.and_then(|spoken| spoken.word);
                 judged.verdict = word.and_then(|word| Word::parse(&word));
+            } else if key == "trained_share" {
+                judged.trained_share = map.next_value()?;
+            } else if key == "chosen_share" {
+                judged.chosen_share = map.next_value()?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -305,6 +313,10 @@ impl Scored {
             scores: judged.scores,
             last: document.last.map(|last| last.scores),
             verdict: judged.verdict,
+            is_seen: [judged.trained_share, judged.chosen_share]
+                .into_iter()
+                .flatten()
+                .any(|share| share > 0.0),
         })
     }
 

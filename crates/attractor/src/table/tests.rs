@@ -43,6 +43,7 @@ fn run(name: &str, alpha: &str, seed: u64, scores: Option<[f64; 3]>) -> Scored {
         scores: scores.map(of_run).unwrap_or_default(),
         last: None,
         verdict: None,
+        is_seen: false,
     }
 }
 

@@ -24,7 +24,7 @@ const SECONDS: f64 = 5.0;
 const KEPT: usize = 6;
 
 /// The tasks of the runs that were looked at last, so that a recording is not read again at every checkpoint.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Shelf {
     tasks: Mutex<Vec<Kept>>,
     /// Held while a report is made: one at a time is work enough.

@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use super::{assignment, whole};
 use crate::follow::Shown;
 use crate::reading::Reading;
+use crate::visible::notes;
 use crate::{json, scores};
 
 /// Judge a trained model by data: its long orbit, and its forecasts
@@ -96,6 +97,10 @@ impl Evaluate {
         let follow = &mut Shown::new();
         let evaluation = evaluate(&model, &data, &origin, &request, &cache, follow)?;
         scores::write_notes(&evaluation)?;
+        if origin == Origin::default() {
+            let note = "note: whether the model was trained on these rows is not known: its recording is not where it was, or has changed";
+            writeln!(notes(), "{note}")?;
+        }
         if self.json {
             json::write(&evaluation.document(), out)?;
         } else {

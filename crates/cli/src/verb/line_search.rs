@@ -124,6 +124,11 @@ impl Search {
         table::write(out, &all.collect::<Vec<_>>())?;
         if let Some(alpha) = curve.chosen {
             writeln!(out, "chosen by D_stsp × D_H: --forcing gtf --alpha {alpha}")?;
+        } else {
+            writeln!(
+                out,
+                "no alpha is taken: with none of them a run has both D_stsp and D_H"
+            )?;
         }
         Ok(())
     }

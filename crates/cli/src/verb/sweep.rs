@@ -18,6 +18,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::whole;
+use crate::follow::Shown;
 use crate::reading::tell_remarks;
 use crate::visible::notes;
 use cluster::ClusterFlags;
@@ -114,7 +115,7 @@ impl Sweep {
         let share = self.share.unwrap_or(Share::ALL);
         let sweep = Runs::prepare_share(study, folder, share)?;
         if self.levels_only {
-            sweep.prepare_levels()?;
+            sweep.prepare_levels(&mut Shown::new())?;
             return Ok(ExitCode::SUCCESS);
         }
         if !self.quiet {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use attractor::Error;
 use attractor::study::{Scored, index};
 use attractor::table::{Beside, Format, PaperTable, Table as Groups};
+use attractor::text::count;
 use clap::{Args, ValueEnum};
 
 use crate::visible::notes;
@@ -119,6 +120,13 @@ impl Table {
             .iter()
             .map(|runs| Groups::new(runs, &self.by, beside));
         let tables = tables.collect::<Result<Vec<_>, _>>()?;
+        let runs = || studies.iter().flatten();
+        let seen = runs().filter(|run| run.is_seen).count();
+        if seen > 0 {
+            let all = count(runs().count(), "run");
+            let note = "judged by rows that they were trained on or chosen by";
+            writeln!(notes(), "note: {seen} of {all} are {note}")?;
+        }
         let mut groups = tables.iter().flat_map(|table| &table.groups);
         if self.reference.is_some() && groups.all(|group| group.paper.is_none()) {
             let note = "note: no group names its row of the paper; with `paper = \"…\"` in the study, `attractor sweep` \

@@ -39,6 +39,7 @@ impl Default for Effort {
 }
 
 /// The cells into which the planes of a map cut its state space.
+#[derive(Debug)]
 pub struct Cells<'a> {
     map: &'a PiecewiseLinear,
     /// The hinges on planes that matter.

@@ -55,6 +55,7 @@ pub trait Units: Send + Sync + 'static {
 }
 
 /// Where a map's parameters start.
+#[derive(Debug, Clone)]
 pub struct UnitsStart {
     /// A, M.
     pub a: Vec<f64>,
@@ -65,6 +66,7 @@ pub struct UnitsStart {
 }
 
 /// A map made of units.
+#[derive(Debug)]
 pub struct Additive<U> {
     dims: Dims,
     units: U,
@@ -73,6 +75,7 @@ pub struct Additive<U> {
     places: Places,
 }
 
+#[derive(Debug)]
 struct Places {
     a: Range<usize>,
     w: Range<usize>,

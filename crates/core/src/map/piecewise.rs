@@ -34,6 +34,7 @@ pub struct PiecewiseLinear {
 }
 
 /// Units as hinges:  g(z) = G φ(V z + v)  with U units and H hinges.
+#[derive(Debug, Clone)]
 pub struct Hinges {
     /// G, U × H.
     pub mix: Vec<f64>,

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
 use std::iter;
 
 use super::d_hellinger::Spectra;
@@ -69,6 +70,7 @@ pub enum OrbitPart {
 }
 
 /// A truth that fitted systems are judged against, prepared once.
+#[derive(Debug)]
 pub struct Reference {
     x: Vec<f64>,
     s: Vec<f64>,
@@ -83,6 +85,7 @@ pub struct Reference {
 /// A score, or why there is none.
 pub type Scored = Result<Estimate, MeasureError>;
 
+#[derive(Debug)]
 enum StateSpace {
     Binned(Binned),
     Mixture(Mixture),
@@ -308,6 +311,13 @@ type Prepared = Result<Box<dyn Against>, MeasureError>;
 /// The measures of orbits that are not the paper's, against one truth.
 pub struct OtherMeasures {
     prepared: Vec<(&'static str, Prepared)>,
+}
+
+impl fmt::Debug for OtherMeasures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.prepared.iter().map(|(name, _)| name);
+        f.debug_list().entries(names).finish()
+    }
 }
 
 impl OtherMeasures {

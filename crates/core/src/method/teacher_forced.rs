@@ -198,6 +198,7 @@ fn trainer(method: &'static Method, fitting: Fitting<'_>) -> Result<Box<dyn Trai
 }
 
 /// A training under teacher forcing, all settings read.
+#[derive(Debug)]
 pub struct TeacherForced {
     /// Which model, of which sizes.
     pub architecture: Architecture,

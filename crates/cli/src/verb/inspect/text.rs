@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use attractor::inspect::{ChannelSummary, Comparison, Inspection};
 use attractor::series::Step;
-use attractor::text::{figure, measure};
+use attractor::text::{count, figure, measure};
 
 /// Channels that are listed one by one unless all are asked for.
 const LISTED: usize = 16;
@@ -27,14 +27,14 @@ pub(super) fn shape(inspection: &Inspection) -> String {
     let mut parts = vec![
         format!(
             "{} of {}",
-            count(inspection.rows, "row", "rows"),
-            count(inspection.channels.len(), "channel", "channels")
+            count(inspection.rows, "row"),
+            count(inspection.channels.len(), "channel")
         ),
         step.trim_end().to_string(),
         trajectories(inspection),
     ];
     if !inspection.inputs.is_empty() {
-        parts.push(count(inspection.inputs.len(), "input", "inputs"));
+        parts.push(count(inspection.inputs.len(), "input"));
     }
     parts.join(", ")
 }
@@ -43,25 +43,25 @@ pub(super) fn shape(inspection: &Inspection) -> String {
 fn trajectories(inspection: &Inspection) -> String {
     let lengths = || inspection.trajectories.iter().map(|t| t.rows);
     let gaps: usize = inspection.trajectories.iter().map(|t| t.gaps).sum();
-    let mut text = count(inspection.trajectories.len(), "trajectory", "trajectories");
+    let mut text = count(inspection.trajectories.len(), "trajectory");
     if let (Some(least), Some(most)) = (lengths().min(), lengths().max())
         && inspection.trajectories.len() > 1
     {
         text += &if least == most {
-            format!(" of {} each", count(least, "row", "rows"))
+            format!(" of {} each", count(least, "row"))
         } else {
             format!(" of {least} to {most} rows")
         };
     }
     if gaps > 0 {
-        text += &format!(" with {}", count(gaps, "gap", "gaps"));
+        text += &format!(" with {}", count(gaps, "gap"));
     }
     text
 }
 
 /// `100000 rows, means off by at most 0.002 spreads, spreads by factors of 1.003 to 1.008`.
 pub(super) fn comparison(comparison: &Comparison) -> String {
-    let rows = count(comparison.rows, "row", "rows");
+    let rows = count(comparison.rows, "row");
     let shifts = comparison.differences.iter().map(|d| d.mean_shift.abs());
     let ratios = || comparison.differences.iter().map(|d| d.spread_ratio);
     if comparison.differences.is_empty() {
@@ -194,8 +194,4 @@ pub(super) fn findings(inspection: &Inspection, file: &str, out: &mut dyn Write)
         writeln!(out, "nothing to remark")?;
     }
     Ok(())
-}
-
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -22,6 +22,7 @@ pub trait Iterated: Sync {
 }
 
 /// A fitted system under a constant input.
+#[derive(Debug)]
 pub struct FixedInput<'a> {
     /// The system.
     pub dynamics: &'a dyn Dynamics,

@@ -7,7 +7,7 @@ use crate::reference::{Batch, loss};
 use crate::series::Series;
 
 /// What is varied, and over which data.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Landscape<'a> {
     /// The model.
     pub architecture: &'a Architecture,

@@ -3,13 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{Band, FilterError, ORDER, QUALITY, Section};
-
-/// A complex number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Complex {
-    re: f64,
-    im: f64,
-}
+use crate::linalg::complex::Complex;
 
 /// The sections for a band; `highest` is half the sampling rate.
 pub(super) fn sections(band: Band, highest: f64) -> Result<Vec<Section>, FilterError> {
@@ -24,11 +18,11 @@ pub(super) fn sections(band: Band, highest: f64) -> Result<Vec<Section>, FilterE
     Ok(match band {
         Band::Below(high) => {
             let high = edge(high)?;
-            butterworth(|p| vec![p.scaled(high)], [1.0, 2.0, 1.0], 1.0)
+            butterworth(|p| vec![p * high], [1.0, 2.0, 1.0], 1.0)
         }
         Band::Above(low) => {
             let low = edge(low)?;
-            butterworth(|p| vec![p.inverse().scaled(low)], [1.0, -2.0, 1.0], -1.0)
+            butterworth(|p| vec![inverse(p) * low], [1.0, -2.0, 1.0], -1.0)
         }
         Band::Between(low, high) if low >= high => {
             return Err(FilterError::EmptyBand { low, high });
@@ -36,8 +30,8 @@ pub(super) fn sections(band: Band, highest: f64) -> Result<Vec<Section>, FilterE
         Band::Between(low, high) => {
             let (low, high) = (edge(low)?, edge(high)?);
             let middle = Turn::at(2.0 * (low * high).sqrt().atan());
-            let split = |p: Complex| p.split(high - low, low * high);
-            let sections = butterworth(split, [1.0, 0.0, -1.0], 1.0);
+            let poles = |p: Complex| split(p, high - low, low * high);
+            let sections = butterworth(poles, [1.0, 0.0, -1.0], 1.0);
             normalised(sections, middle)
         }
         Band::Without(found) => {
@@ -56,15 +50,12 @@ fn butterworth(
 ) -> Vec<Section> {
     let prototype = (0..ORDER).map(|k| {
         let angle = PI * (2 * k + ORDER + 1) as f64 / (2 * ORDER) as f64;
-        Complex {
-            re: angle.cos(),
-            im: angle.sin(),
-        }
+        Complex::new(angle.cos(), angle.sin())
     });
     // One of each conjugate pair; an even order has no real pole.
     let upper = prototype.filter(|p| p.im > 0.0);
     let section = |s: Complex| {
-        let z = s.sampled();
+        let z = sampled(s);
         let a = [-2.0 * z.re, z.re * z.re + z.im * z.im];
         // For z = ±1, z⁻² is 1.
         let gain = (1.0 + a[0] * unity + a[1]) / (zeros[0] + zeros[1] * unity + zeros[2]);
@@ -125,52 +116,33 @@ impl Turn {
     }
 }
 
-impl Complex {
-    fn scaled(self, by: f64) -> Complex {
-        Complex {
-            re: self.re * by,
-            im: self.im * by,
-        }
-    }
+/// 1/p.
+fn inverse(p: Complex) -> Complex {
+    p.conj() / (p.re * p.re + p.im * p.im)
+}
 
-    fn inverse(self) -> Complex {
-        let square = self.re * self.re + self.im * self.im;
-        Complex {
-            re: self.re / square,
-            im: -self.im / square,
-        }
-    }
+/// The two poles of a band-pass:  s = p w/2 ± √((p w/2)² − m²),  w the width, m² the product of the edges.
+fn split(p: Complex, width: f64, product: f64) -> Vec<Complex> {
+    let half = p * (0.5 * width);
+    let root = root(half * half - product);
+    vec![half + root, half - root]
+}
 
-    /// The two poles of a band-pass:  s = p w/2 ± √((p w/2)² − m²),  w the width, m² the product of the edges.
-    fn split(self, width: f64, product: f64) -> Vec<Complex> {
-        let half = self.scaled(0.5 * width);
-        let square = Complex {
-            re: half.re * half.re - half.im * half.im - product,
-            im: 2.0 * half.re * half.im,
-        };
-        let root = square.root();
-        let sum = |sign: f64| Complex {
-            re: half.re + sign * root.re,
-            im: half.im + sign * root.im,
-        };
-        vec![sum(1.0), sum(-1.0)]
-    }
+/// √s. Its own formula, because filters keep their bits.
+fn root(s: Complex) -> Complex {
+    let size = s.re.hypot(s.im);
+    let re = (0.5 * (size + s.re)).max(0.0).sqrt();
+    let im = (0.5 * (size - s.re)).max(0.0).sqrt();
+    Complex::new(re, im.copysign(s.im))
+}
 
-    fn root(self) -> Complex {
-        let size = self.re.hypot(self.im);
-        Complex {
-            re: (0.5 * (size + self.re)).max(0.0).sqrt(),
-            im: (0.5 * (size - self.re)).max(0.0).sqrt().copysign(self.im),
-        }
-    }
-
-    /// The pole of the sampled filter:  z = (1 + s)/(1 − s).
-    fn sampled(self) -> Complex {
-        let (re, im) = (1.0 - self.re, -self.im);
-        let square = re * re + im * im;
-        Complex {
-            re: ((1.0 + self.re) * re + self.im * im) / square,
-            im: (self.im * re - (1.0 + self.re) * im) / square,
-        }
-    }
+/// The pole of the sampled filter:  z = (1 + s)/(1 − s).
+fn sampled(s: Complex) -> Complex {
+    let below = 1.0 - s;
+    let (re, im) = (below.re, below.im);
+    let square = re * re + im * im;
+    Complex::new(
+        ((1.0 + s.re) * re + s.im * im) / square,
+        (s.im * re - (1.0 + s.re) * im) / square,
+    )
 }
