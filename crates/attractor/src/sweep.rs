@@ -5,6 +5,7 @@
 //! that others hold are tried again later.
 
 mod cells;
+mod document;
 mod queue;
 
 use std::cmp::Reverse;
@@ -32,6 +33,7 @@ use crate::study::{
 };
 
 pub use cells::Found;
+pub use document::SweepDocument;
 use queue::Queue;
 
 /// A study with its data, ready to be run in a folder. The recording, and the judge of all models that see it alike, are made

@@ -75,6 +75,8 @@ pub struct Group {
 pub struct Column {
     /// Over the runs that count.
     pub summary: Summary,
+    /// Over every run with a value of this measure: those that have collapsed to a point have no D_H, and so do not count.
+    pub every: Summary,
     /// Runs without a value of this measure.
     pub missing: usize,
     /// What the data themselves reach.
@@ -188,6 +190,7 @@ impl Group {
             columns: columns
                 .map(|(i, (id, summary))| Column {
                     summary: *summary,
+                    every: every(&values, i),
                     missing: values.iter().filter(|run| !run[i].is_finite()).count(),
                     floor: level(runs, id, |measured| measured.floor),
                     chance: level(runs, id, |measured| measured.chance),
@@ -200,6 +203,12 @@ impl Group {
     /// Runs that are left out of the medians.
     pub fn dropped(&self) -> usize {
         self.runs - self.counted
+    }
+
+    /// Whether runs that are left out have values of some measure.
+    pub fn has_partial_runs(&self) -> bool {
+        let mut all = self.columns.iter();
+        all.any(|column| column.every.count > self.counted)
     }
 }
 
@@ -240,6 +249,16 @@ fn values(runs: &[&Scored], measures: &[&'static str]) -> Vec<Vec<f64>> {
         scores.collect()
     };
     runs.iter().map(of_run).collect()
+}
+
+/// Of all values of one measure that there are.
+fn every(values: &[Vec<f64>], i: usize) -> Summary {
+    let found = values.iter().map(|run| run[i]).filter(|v| v.is_finite());
+    let found: Vec<Vec<f64>> = found.map(|v| vec![v]).collect();
+    match found.as_slice() {
+        [] => summaries(&[vec![f64::NAN]])[0],
+        found => summaries(found)[0],
+    }
 }
 
 /// Kruskal and Wallis' test of one measure over the runs that count; none if no group has two of them, where the

@@ -42,6 +42,8 @@ struct ColumnDocument {
     mean: f64,
     sd: f64,
     missing: usize,
+    median_of_all: f64,
+    mad_of_all: f64,
     floor: Option<f64>,
     chance: Option<f64>,
     paper: Option<PaperDocument>,
@@ -102,6 +104,8 @@ fn column(column: &Column) -> ColumnDocument {
         mean: summary.mean,
         sd: summary.sd,
         missing: column.missing,
+        median_of_all: column.every.median,
+        mad_of_all: column.every.mad,
         floor: column.floor,
         chance: column.chance,
         paper: column.paper.map(|paper| PaperDocument {

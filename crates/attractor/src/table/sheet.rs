@@ -98,9 +98,12 @@ fn rows(group: &Group, has_verdicts: bool) -> Vec<Vec<Cell>> {
         let summary = &column.summary;
         number(Some(summary.median).filter(|v| v.is_finite()), summary.mad)
     });
-    let ours = keys.chain(sizes).chain(scores).collect();
+    let mut all = vec![keys.chain(sizes).chain(scores).collect()];
+    if group.has_partial_runs() {
+        all.push(every_run(group, has_verdicts));
+    }
     let Some(paper) = group.paper else {
-        return vec![ours];
+        return all;
     };
     let name = words(format!("paper: {}", paper.name));
     let blank = (1..group.values.len()).map(|_| words(""));
@@ -113,7 +116,20 @@ fn rows(group: &Group, has_verdicts: bool) -> Vec<Vec<Cell>> {
     let scores = group.columns.iter();
     let scores = scores.map(|column| published(column.paper, is_diverging));
     let theirs = [name].into_iter().chain(blank).chain(sizes).chain(scores);
-    vec![ours, theirs.collect()]
+    all.push(theirs.collect());
+    all
+}
+
+/// The medians over all runs that have a value, of each measure its own.
+fn every_run(group: &Group, has_verdicts: bool) -> Vec<Cell> {
+    let blank = group.values.len() + 4 + usize::from(has_verdicts);
+    let scores = group.columns.iter().map(|column| {
+        let every = &column.every;
+        number(Some(every.median).filter(|v| v.is_finite()), every.mad)
+    });
+    let first = [words("all that have one")].into_iter();
+    let rest = (1..blank).map(|_| words(""));
+    first.chain(rest).chain(scores).collect()
 }
 
 fn number(median: Option<f64>, mad: f64) -> Cell {

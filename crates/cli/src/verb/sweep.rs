@@ -11,11 +11,10 @@ use attractor::Error;
 use attractor::engine::{self, Share};
 use attractor::experiment::threads;
 use attractor::shell;
-use attractor::study::{Scored, Study};
+use attractor::study::Study;
 use attractor::sweep::{Ended, Sweep as Runs};
 use attractor::text::count;
 use clap::Args;
-use serde_json::{Value, json};
 
 use super::whole;
 use crate::follow::Shown;
@@ -132,7 +131,7 @@ impl Sweep {
         }
         view.finish();
         if self.json {
-            writeln!(out, "{:#}", document(&ended))?;
+            crate::json::write(&ended.document(), out)?;
         }
         if !self.quiet {
             summarize(&ended, folder, &mut notes())?;
@@ -173,31 +172,4 @@ fn tell_intervals(sweep: &Runs, notes: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn document(ended: &Ended) -> Value {
-    let failed = ended.failed.iter();
-    let failed =
-        failed.map(|(folder, error)| json!({ "folder": folder, "error": error.to_string() }));
-    json!({
-        "done": ended.scored.len(),
-        "left": ended.left,
-        "failed": failed.collect::<Vec<_>>(),
-        "runs": ended.scored.iter().map(run).collect::<Vec<_>>(),
-    })
-}
-
-fn run(scored: &Scored) -> Value {
-    let scores = scored.scores.iter();
-    let scores: serde_json::Map<String, Value> = scores
-        .map(|(id, measured)| ((*id).to_string(), json!(measured.value)))
-        .collect();
-    json!({
-        "folder": scored.folder,
-        "name": scored.name,
-        "seed": scored.seed,
-        "outcome": scored.outcome,
-        "alpha": scored.alpha,
-        "scores": scores,
-    })
 }
