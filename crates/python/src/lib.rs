@@ -32,7 +32,7 @@ mod _native {
         embed, exponent, inspect, main, models, prepare, simulate, spectrum, version,
     };
     #[pymodule_export]
-    use crate::work::Work;
+    use crate::work::{Work, fault_in_call, fault_in_work};
 
     /// What foreign code panics with becomes an error, and is not printed as well.
     #[pymodule_init]

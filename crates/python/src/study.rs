@@ -14,8 +14,9 @@ use crate::work::{Work, quick};
 /// Names and values as texts.
 type Pairs = Vec<(String, String)>;
 
-/// What a study is: seeds, preset, settings, grid, list, evaluation, and parameters of the system.
+/// What a study is: name, seeds, preset, settings, grid, list, evaluation, and parameters of the system.
 type Given = (
+    Option<String>,
     Vec<u64>,
     Option<String>,
     Pairs,
@@ -37,8 +38,9 @@ pub(crate) fn sweep(
 ) -> Work {
     let train = train.recording.clone();
     let test = test.map(|test| test.recording.clone());
-    let (seeds, preset, settings, grid, list, evaluation, system_set) = study;
+    let (name, seeds, preset, settings, grid, list, evaluation, system_set) = study;
     let sketch = Sketch {
+        name,
         seeds,
         preset,
         settings,

@@ -17,6 +17,7 @@ use attractor::spectrum as exponents;
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::error;
 use crate::series::Recorded;
 use crate::work::{Work, quick};
 
@@ -31,28 +32,35 @@ fn text(py: Python<'_>, text: String) -> PyResult<Py<PyAny>> {
     Ok(text.into_pyobject(py)?.into_any().unbind())
 }
 
-/// A series of a known system.
+/// A series of a known system, and what there is to say where its orbit ends early.
 #[pyfunction]
 pub(crate) fn simulate(system: String, set: Pairs, given: Pairs) -> Work {
     Work::begin(
         move |listener| {
             let simulation = options::simulation(&system, set, &given)?;
-            Ok(Recorded::of(simulation.run_followed(listener)?.series))
+            let (simulated, ended) = simulation.run_as_far(listener)?;
+            let ended = ended.map(|ended| error::told(&Error::Simulate(ended)));
+            Ok((Recorded::of(simulated.series), ended))
         },
-        |py, recorded| Ok(Py::new(py, recorded)?.into_any()),
+        |py, simulated| Ok(simulated.into_pyobject(py)?.into_any().unbind()),
     )
 }
 
-/// The exponents of a known system: a document as JSON.
+/// The exponents of a known system: a document as JSON, or what there is to say where its orbit ends early.
 #[pyfunction]
 pub(crate) fn spectrum(system: String, set: Pairs, given: Pairs) -> Work {
     Work::begin(
         move |listener| {
             let (simulation, count) = options::spectrum(&system, set, &given)?;
-            let found = exponents::of_system(&simulation, count, listener)?;
-            Ok(json(&exponents::document(&simulation, &found)))
+            match exponents::of_system(&simulation, count, listener) {
+                Ok(found) => Ok((Some(json(&exponents::document(&simulation, &found))), None)),
+                Err(ended) if ended.is_outcome() => {
+                    Ok((None, Some(error::told(&Error::Simulate(ended)))))
+                }
+                Err(error) => Err(error.into()),
+            }
         },
-        text,
+        |py, found| Ok(found.into_pyobject(py)?.into_any().unbind()),
     )
 }
 

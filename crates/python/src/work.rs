@@ -151,6 +151,21 @@ fn of_panic(py: Python<'_>, panic: Box<dyn std::any::Any + Send>) -> PyErr {
     error::of_class(py, ("BugError", text, Some(hint)))
 }
 
+/// Long work that panics as a bug of ours would: tests see then what a user sees.
+#[pyfunction]
+pub(crate) fn fault_in_work() -> Work {
+    Work::begin(
+        |_| -> Result<(), Error> { panic!("a fault in work") },
+        |py, ()| Ok(py.None()),
+    )
+}
+
+/// The same of a short call.
+#[pyfunction]
+pub(crate) fn fault_in_call(py: Python<'_>) -> PyResult<()> {
+    quick(py, || panic!("a fault in a call"))
+}
+
 /// Does something short without the interpreter; a panic becomes an exception that `except Exception` catches.
 pub(crate) fn quick<T: Send>(
     py: Python<'_>,

@@ -1,18 +1,23 @@
 """Runs the notebooks under docs/notebooks, as a kernel would; `python notebooks.py` writes their outputs into them.
 
-The value of a cell's last expression is shown as HTML if it has such a form, else as text.
+The value of a cell's last expression is shown as HTML if it has such a form, else as text, and figures of matplotlib as small images.
 """
 
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
 import io
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+# No window is opened.
+os.environ["MPLBACKEND"] = "agg"
 
 ALL = sorted((Path(__file__).parents[3] / "docs/notebooks").glob("*.ipynb"))
 
@@ -50,6 +55,21 @@ def _outputs(source: str, names: dict[str, Any], count: int) -> list[dict[str, A
         if shown is not None and len(shown) < 20_000:
             data["text/html"] = _lines(shown)
         outputs.append({"output_type": "execute_result", "execution_count": count, "metadata": {}, "data": data})
+    return outputs + _figures()
+
+
+def _figures() -> list[dict[str, Any]]:
+    """The figures that a cell has drawn."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    outputs = []
+    for number in pyplot.get_fignums() if pyplot is not None else []:
+        image = io.BytesIO()
+        # Without the version in it, the same figure is the same file.
+        pyplot.figure(number).savefig(image, format="png", dpi=64, bbox_inches="tight", metadata={"Software": None})
+        data = {"image/png": base64.b64encode(image.getvalue()).decode() + "\n", "text/plain": ["<Figure>"]}
+        outputs.append({"output_type": "display_data", "metadata": {}, "data": data})
+    if pyplot is not None:
+        pyplot.close("all")
     return outputs
 
 

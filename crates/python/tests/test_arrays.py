@@ -164,11 +164,34 @@ def test_xarray(lorenz: at.Series, rows: np.ndarray) -> None:
 def test_mne(rows: np.ndarray) -> None:
     mne = pytest.importorskip("mne")
     info = mne.create_info(["Fp1", "Fp2", "STI"], 250.0, ["eeg", "eeg", "stim"])
-    series = at.Series(mne.io.RawArray(rows.T, info, verbose="error"))
-    assert (series.dt, series.channels, series.units) == (1 / 250, ["Fp1", "Fp2"], ["V", "V"])
-    assert np.array_equal(series.values, rows[:, :2])
-    back = series.to_mne()
-    assert back.info["sfreq"] == 250.0 and np.allclose(back.get_data().T, rows[:, :2])
+    raw = mne.io.RawArray(1e-6 * rows.T, info, verbose="error")
+    series = at.Series(raw)
+    assert (series.dt, series.time_unit) == (1 / 250, "s")
+    assert (series.channels, series.units) == (["Fp1", "Fp2"], ["V", "V"])
+    assert np.array_equal(series.values, 1e-6 * rows[:, :2])
+    m = at.Model("nvar").fit(raw)
+    ahead = m.forecast(raw, steps=50)
+    assert isinstance(ahead, at.Series) and ahead.units == ["V", "V"]
+    back = ahead.to_mne(ch_types="eeg")
+    assert isinstance(back, mne.io.BaseRaw)
+    assert (back.ch_names, back.get_channel_types()) == (["Fp1", "Fp2"], ["eeg", "eeg"])
+    assert back.info["sfreq"] == 250.0 and np.array_equal(back.get_data().T, ahead.values)
+    again = at.Series(series.to_mne())
+    assert (again.dt, again.channels, again.units) == (series.dt, series.channels, series.units)
+    assert np.array_equal(again.values, series.values)
+    parts = at.Series(mne.make_fixed_length_epochs(raw, 1.0, preload=True, verbose="error"))
+    assert parts.lengths == [250] * 6
+
+
+def test_mne_has_units_of_si(rows: np.ndarray) -> None:
+    mne = pytest.importorskip("mne")
+    given = at.Series(rows, dt=4.0, time_unit="ms", channels=["a", "b", "c"], units=["mV", "fT", ""])
+    back = given.to_mne()
+    assert isinstance(back, mne.io.BaseRaw) and back.info["sfreq"] == pytest.approx(250.0)
+    assert back.get_channel_types() == ["bio", "mag", "misc"]
+    assert np.allclose(back.get_data().T, rows * [1e-3, 1e-15, 1.0], rtol=1e-15)
+    with pytest.raises(at.ArrayError, match="`days`"):
+        at.Series(rows, time_unit="days").to_mne()
 
 
 def test_a_package_that_is_not_there_is_named(lorenz: at.Series, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import attractor as at
+from attractor import _native
 from conftest import SMALL, command
 
 FLAGS = [word for name, value in SMALL.items() for word in (f"--{name.replace('_', '-')}", str(value))]
@@ -80,10 +83,17 @@ def interrupted(run: object, *arguments: object, **named: object) -> float:
     return raised - sent[0]
 
 
+def test_ctrl_c_is_heard_within_a_fifth_of_a_second(rows: np.ndarray) -> None:
+    # A machine with other work may be late; one in five attempts may not.
+    calls = [lambda: at.Model(**LONG).fit(rows), lambda: at.simulate("lorenz63", steps=500_000_000)]
+    for call in calls:
+        seconds = min(interrupted(call) for _ in range(5))
+        assert seconds <= 0.2, f"KeyboardInterrupt after {seconds:.3f} s"
+
+
 def test_ctrl_c_keeps_the_state_in_memory(rows: np.ndarray) -> None:
     m = at.Model(**LONG)
-    seconds = interrupted(m.fit, rows)
-    print(f"KeyboardInterrupt after {seconds:.3f} s")
+    interrupted(m.fit, rows)
     assert m.outcome_ == "stopped"
     assert m.summary_.update > 0
     assert m.generate(10, start=rows[0]).shape[1] == 3
@@ -124,10 +134,6 @@ def test_ctrl_c_leaves_a_folder_that_goes_on(tmp_path: Path, rows: np.ndarray) -
     assert "epochs = 10000000" in file.read_text()
     with pytest.raises(KeyboardInterrupt):
         at.resume(tmp_path / "run", progress=lambda _: signal.raise_signal(signal.SIGINT))
-
-
-def test_a_simulation_is_interrupted() -> None:
-    assert interrupted(at.simulate, "lorenz63", steps=500_000_000) < 60
 
 
 def test_a_divergence_is_a_result_with_a_warning(rows: np.ndarray) -> None:
@@ -255,3 +261,60 @@ def test_progress_is_reported(rows: np.ndarray) -> None:
     at.Model(**{**SMALL, "epochs": 400}).fit(rows, progress=seen.append)
     assert seen and seen[-1].what == "training" and seen[-1].total == 2000
     assert all(a.done <= b.done for a, b in zip(seen, seen[1:]))
+
+
+SHOWN = {**SMALL, "epochs": 3000}
+
+
+def test_progress_is_a_bar_of_tqdm(rows: np.ndarray, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    at.Model(**SHOWN).fit(rows, progress=True)
+    shown = capsys.readouterr()
+    assert "/15000" in shown.err and "epoch" in shown.err and "loss" in shown.err and not shown.out
+
+
+def test_progress_is_a_bar_of_rich_without_tqdm(
+    rows: np.ndarray, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rich")
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "tqdm" else find(name))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    at.Model(**SHOWN).fit(rows, progress=True)
+    shown = capsys.readouterr()
+    assert "epoch" in shown.out + shown.err and "%" in shown.out + shown.err
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_shown_where_someone_looks(
+    rows: np.ndarray, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
+    at.Model(**SHOWN).fit(rows)
+    shown = capsys.readouterr()
+    assert bool(shown.err) == is_terminal and not shown.out
+
+
+def test_without_tqdm_and_rich_it_is_quiet(
+    rows: np.ndarray, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    at.Model(**SHOWN).fit(rows, progress=True)
+    shown = capsys.readouterr()
+    assert not shown.err and not shown.out
+
+
+def test_an_exception_of_the_callback_is_that_of_the_fit(rows: np.ndarray) -> None:
+    def wrong(_: at.Progress) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        at.Model(**LONG).fit(rows, progress=wrong)
+
+
+@pytest.mark.parametrize("call", [_native.fault_in_call, lambda: _native.fault_in_work().result()])
+def test_a_panic_is_an_exception_like_others(call: Callable[[], object]) -> None:
+    with pytest.raises(at.BugError, match="a fault in") as bug:
+        call()
+    assert isinstance(bug.value, Exception) and "report" in bug.value.hint

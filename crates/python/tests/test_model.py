@@ -55,6 +55,17 @@ def test_an_orbit_that_diverges_is_given_as_far_as_it_goes() -> None:
     assert 100 < len(orbit) < 5000 and np.isfinite(orbit.values).all()
 
 
+def test_a_system_that_diverges_is_given_as_far_as_it_goes(tmp_path: Path) -> None:
+    with pytest.warns(at.DivergenceWarning, match="`henon` in row .* the orbit diverges"):
+        x = at.simulate("henon", steps=1000, set={"a": 5})
+    assert 3 < len(x) < 30 and np.isfinite(x.values).all()
+    with pytest.raises(at.SimulateError, match="diverges") as nothing:
+        at.simulate("henon", steps=10, transient=50, set={"a": 5})
+    assert nothing.value.hint
+    with pytest.warns(at.DivergenceWarning, match="diverges"):
+        assert at.lyapunov("henon", steps=1000, set={"a": 5}) is None
+
+
 def test_scores_are_those_of_the_command(tmp_path: Path, lorenz: at.Series) -> None:
     lorenz.save(tmp_path / "x.csv")
     m = at.Model("nvar").fit(at.read(tmp_path / "x.csv"), out=tmp_path / "run")
@@ -186,6 +197,7 @@ def test_a_study(lorenz: at.Series, tmp_path: Path) -> None:
         study.rows()
     study.run(tmp_path / "study", workers=1)
     assert (study.done, study.left) == (4, 0)
+    assert json.loads((tmp_path / "study/study.json").read_text())["study"] == "study"
     assert [row["alpha"] for row in study.rows()] == ["0.1", "0.5"]
     assert len(study.runs()) == 4
     told = command("table", "study", folder=tmp_path)
@@ -201,6 +213,21 @@ def test_a_study(lorenz: at.Series, tmp_path: Path) -> None:
     with pytest.raises(at.AttractorError, match="alhpa"):
         at.Study(lorenz, alhpa=0.2).run(tmp_path / "wrong")
     assert not (tmp_path / "wrong").exists()
+
+
+def test_a_study_has_the_name_that_it_is_given(lorenz: at.Series, tmp_path: Path) -> None:
+    given = {"seeds": 1, "model": "linear", "evaluation": {"floors": False, "starts": 1}}
+    named = lambda folder: json.loads((tmp_path / folder / "study.json").read_text())["study"]  # noqa: E731
+    at.Study(lorenz, **given).run(tmp_path / "forcing")
+    assert named("forcing") == "forcing"
+    at.Study(lorenz, name="by hand", **given).run(tmp_path / "other")
+    assert named("other") == "by hand"
+    # A folder that got another name is that of the same study.
+    (tmp_path / "forcing").rename(tmp_path / "renamed")
+    assert at.Study(lorenz, **given).run(tmp_path / "renamed").done == 1
+    assert named("renamed") == "forcing"
+    with pytest.raises(at.StudyError, match="by hand"):
+        at.Study(lorenz, name="another", **given).run(tmp_path / "other")
 
 
 def test_the_command(tmp_path: Path) -> None:

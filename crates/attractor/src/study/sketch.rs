@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Study, StudyError};
+use super::{Record, Study, StudyError};
 use crate::experiment::{quoted, reading_lines};
 use crate::run::{Recording, fingerprint_of};
 use crate::sweep::Sweep;
@@ -23,6 +23,8 @@ type Pairs = Vec<(String, String)>;
 /// What a study's file would say, but for its data.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sketch {
+    /// Its name; that of its folder if there is none.
+    pub name: Option<String>,
     /// The seeds.
     pub seeds: Vec<u64>,
     /// A preset of all runs.
@@ -64,7 +66,7 @@ impl Sketch {
     ) -> Result<Sweep, Error> {
         let train = made.file_of(train, folder, TRAIN)?;
         let test = test.map(|test| made.file_of(test, folder, TEST));
-        let text = self.to_toml(&train, test.transpose()?.as_ref());
+        let text = self.to_toml(&self.named(folder)?, &train, test.transpose()?.as_ref());
         let path = folder.join(STUDY);
         let study = Study::parse(&text, &path, None)?;
         let sweep = Sweep::prepare(study, folder)?;
@@ -73,7 +75,16 @@ impl Sketch {
         Ok(sweep)
     }
 
-    fn to_toml(&self, train: &Recording, test: Option<&Recording>) -> String {
+    /// Its name, else the one that its folder knows it by, since folders are renamed, else that of the folder.
+    fn named(&self, folder: &Path) -> Result<String, Error> {
+        let known = Record::find(folder)?.map(|record| record.name);
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+        let last = folder.file_name().unwrap_or_default().to_string_lossy();
+        let known = self.name.clone().or(known);
+        Ok(known.unwrap_or_else(|| last.into_owned()))
+    }
+
+    fn to_toml(&self, name: &str, train: &Recording, test: Option<&Recording>) -> String {
         let pair = |(name, text): &(String, String)| format!("{name} = {}\n", quoted(text));
         let pairs = |pairs: &Pairs| pairs.iter().map(pair).collect::<String>();
         let table = |name: &str, lines: String| match lines.as_str() {
@@ -91,7 +102,7 @@ impl Sketch {
             let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
             format!("{name} = [{}]\n", words.join(", "))
         };
-        let mut text = format!("seeds = [{}]\n", seeds.join(", "));
+        let mut text = format!("name = {}\nseeds = [{}]\n", quoted(name), seeds.join(", "));
         text.extend(preset);
         text += &table("[data]", reading_lines(&train.source, "train") + &test);
         text += &table("[settings]", pairs(&self.settings));

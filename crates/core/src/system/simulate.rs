@@ -292,6 +292,17 @@ impl Simulation {
 
     /// Simulates, and tells how many rows there are.
     pub fn run_followed(&self, follow: &mut dyn Follow) -> Result<Simulated, SimulateError> {
+        match self.run_as_far(follow)? {
+            (simulated, None) => Ok(simulated),
+            (_, Some(ended)) => Err(ended),
+        }
+    }
+
+    /// The same as far as the orbit goes, with what there is to say if it ends early; an error if it has no row behind the transient.
+    pub fn run_as_far(
+        &self,
+        follow: &mut dyn Follow,
+    ) -> Result<(Simulated, Option<SimulateError>), SimulateError> {
         let Request {
             steps,
             transient,
@@ -300,7 +311,7 @@ impl Simulation {
             ..
         } = self.request;
         let system = (self.info.build)(&self.settings);
-        let mut series = self.observe_orbit(&*system, (steps, transient), follow)?;
+        let (mut series, ended) = self.observe_orbit(&*system, (steps, transient), follow)?;
         let mut scaling = Scaling::identity(series.dim_obs());
         if self.request.standardize {
             scaling = common_scaling(&series, &*system);
@@ -312,14 +323,14 @@ impl Simulation {
             let sd: Vec<f64> = spread.iter().map(|sd| noise * sd).collect();
             series = add_noise(&series, &sd, seed)?;
         }
-        Ok(Simulated { series, scaling })
+        Ok((Simulated { series, scaling }, ended))
     }
 
     /// The initial state as a series of one row, neither scaled nor noisy: what the rows will look like, without the
     /// work.
     pub fn first_row(&self) -> Result<Series, SimulateError> {
         let system = (self.info.build)(&self.settings);
-        self.observe_orbit(&*system, (1, 0), &mut Unwatched)
+        Ok(self.observe_orbit(&*system, (1, 0), &mut Unwatched)?.0)
     }
 
     fn observe_orbit(
@@ -327,7 +338,7 @@ impl Simulation {
         system: &dyn System,
         (steps, transient): (usize, usize),
         follow: &mut dyn Follow,
-    ) -> Result<Series, SimulateError> {
+    ) -> Result<(Series, Option<SimulateError>), SimulateError> {
         let seed = self.request.seed;
         let names = system.channels();
         let channels = names.len();
@@ -352,7 +363,10 @@ impl Simulation {
             }
             Ok(())
         };
-        self.orbit(system, x0, rows, &mut keep)?;
+        let ended = match self.orbit(system, x0, rows, &mut keep) {
+            Err(ended) if ended.is_outcome() && !values.is_empty() => Some(ended),
+            other => other.map(|()| None)?,
+        };
         let trajectory = Trajectory {
             start: transient as f64 * self.dt,
             ..Trajectory::new(values)
@@ -362,7 +376,8 @@ impl Simulation {
             ..Step::default()
         };
         let channels = names.into_iter().map(Channel::named).collect();
-        Ok(Series::new(channels, Vec::new(), step, vec![trajectory])?)
+        let series = Series::new(channels, Vec::new(), step, vec![trajectory])?;
+        Ok((series, ended))
     }
 
     /// Visits the states of the rows 0, 1, … of the orbit; an error says which row could not be reached.

@@ -439,6 +439,29 @@ fn a_diverging_orbit_says_where() {
 }
 
 #[test]
+fn a_diverging_orbit_is_known_as_far_as_it_goes() {
+    let asked = |steps, transient| Request {
+        set: vec![("a".to_string(), "5".to_string())],
+        transient,
+        ..Request::new("henon", steps)
+    };
+    let run = |steps, transient| {
+        let simulation = Simulation::check(&asked(steps, transient)).unwrap();
+        simulation.run_as_far(&mut crate::progress::Unwatched)
+    };
+    let (whole, ended) = run(1000, 0).unwrap();
+    let Some(SimulateError::Orbit { row, .. }) = ended else {
+        panic!("{ended:?}");
+    };
+    assert_eq!(whole.series.total_len(), row);
+    // The rows that there are are those of an orbit that was to be so long.
+    let (short, ended) = run(row, 0).unwrap();
+    assert_eq!((short, ended), (whole, None));
+    let without_rows = run(10, row);
+    assert!(without_rows.unwrap_err().is_outcome());
+}
+
+#[test]
 fn a_simulation_is_followed_and_can_be_stopped() {
     use crate::progress::{Control, Progress};
     let request = Request::new("lorenz63", 10_000);

@@ -193,7 +193,7 @@ def _of_dataset(x: Any) -> Table:
     )
 
 
-_MNE_UNITS = {"eeg": "V", "eog": "V", "ecg": "V", "emg": "V", "seeg": "V", "ecog": "V", "dbs": "V", "mag": "T", "grad": "T/m"}
+_MNE_UNITS = {"eeg": "V", "bio": "V", "eog": "V", "ecg": "V", "emg": "V", "seeg": "V", "ecog": "V", "dbs": "V", "mag": "T", "grad": "T/m"}
 
 
 def _of_raw(x: Any) -> Table:

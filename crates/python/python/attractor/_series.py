@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._arrays import recorded
 from ._documents import Document, Exponents, Inspection, package, table_html
-from ._errors import ArrayError, AttractorWarning, warn
+from ._errors import ArrayError, AttractorWarning, DivergenceWarning, warn
 from ._work import ProgressLike, lists, pairs, result
 
 
@@ -244,11 +244,28 @@ class Series:
         time = ("time", self.times, {"units": self.time_unit} if self.time_unit else {})
         return xarray.Dataset(variables, coords={"time": time})
 
-    def to_mne(self) -> Any:
-        """The only trajectory as an MNE recording, its step in seconds."""
+    def to_mne(self, ch_types: str | Sequence[str] | None = None) -> Any:
+        """The only trajectory as an MNE recording, in SI units, as MNE has them.
+
+        Without `ch_types` channels in volts are `bio`, those in tesla `mag` and `grad`, all others `misc`.
+        """
         mne = package("mne")
-        info = mne.create_info(self.channels, 1.0 / self.dt, "misc")
-        return mne.io.RawArray(self.values.T, info, verbose="error")
+        if self.time_unit not in _SECONDS:
+            raise ArrayError(f"the step is in `{self.time_unit}`, MNE has seconds", f"known units are {', '.join(filter(None, _SECONDS))}")
+        known = [_SI.get(unit, ("misc", 1.0)) for unit in self.units]
+        info = mne.create_info(self.channels, 1.0 / (self.dt * _SECONDS[self.time_unit]), ch_types or [kind for kind, _ in known])
+        return mne.io.RawArray((self.values * [factor for _, factor in known]).T, info, verbose="error")
+
+
+#: Units of time in seconds; without a unit it is taken for seconds.
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "min": 60.0, "h": 3600.0}
+
+#: The kind of a channel in MNE, and its unit in those of SI.
+_SI = {
+    **{f"{prefix}V": ("bio", factor) for prefix, factor in (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("n", 1e-9))},
+    **{f"{prefix}T": ("mag", factor) for prefix, factor in (("", 1.0), ("n", 1e-9), ("p", 1e-12), ("f", 1e-15))},
+    "T/m": ("grad", 1.0),
+}
 
 
 def _unpickled(channels: Any, inputs: Any, dt: float, unit: str, trajectories: Any) -> Series:
@@ -262,6 +279,7 @@ def as_series(x: Any, *, inputs: Any = None, dt: float | None = None, **named: A
             raise ArrayError("inputs of a file are columns of it", 'name them: `attractor.read(path, input=["s"])`')
         return read(x, dt=dt)
     if isinstance(x, Series):
+        dt = None if dt == x.dt else dt
         given = {name: value for name, value in {"inputs": inputs, "dt": dt, **named}.items() if value is not None}
         if given:
             raise ArrayError(f"a Series has its own {', '.join(given)}", "make the Series with it: `Series(x, …)`")
@@ -291,14 +309,18 @@ def read(path: str | os.PathLike[str], **options: Any) -> Series:
 def simulate(system: str, *, steps: int, set: Mapping[str, Any] | None = None, progress: ProgressLike = None, **options: Any) -> Series:
     """A series of a known system, by seed; `set` has its parameters. `attractor list systems` names all.
 
-    Options are those of the command: `dt`, `seed`, `transient`, `standardize`, `noise`, `method`, `tolerance`.
+    Options are those of the command: `dt`, `seed`, `transient`, `standardize`, `noise`, `method`, `tolerance`. An orbit that diverges is
+    given as far as it goes, with a DivergenceWarning.
 
     >>> import attractor as at
     >>> at.simulate("lorenz63", steps=1000, seed=1, set={"rho": 24.5})
     Series: 1000 rows of x, y, z, step 0.01
     """
     work = _native.simulate(system, pairs(set or {}), pairs({"steps": steps, **options}))
-    return Series._of(result(work, progress))
+    native, ended = result(work, progress)
+    if ended is not None:
+        warn(DivergenceWarning, ended[1], ended[2])
+    return Series._of(native)
 
 
 def prepare(x: Any, *steps: str, inputs: Any = None, dt: float | None = None) -> Series:
@@ -340,15 +362,21 @@ def embed(x: Any, *, dt: float | None = None, progress: ProgressLike = None, **o
 
 def lyapunov(
     x: Any, *, set: Mapping[str, Any] | None = None, dt: float | None = None, progress: ProgressLike = None, **options: Any
-) -> Document:
+) -> Document | None:
     """The largest Lyapunov exponent of a recording of one channel; or all of a known system, by its name.
+
+    Of a system whose orbit diverges there are none: None, with a DivergenceWarning.
 
     >>> import attractor as at
     >>> at.lyapunov("henon", steps=20_000).exponents[0] > 0.4
     True
     """
     if isinstance(x, str):
-        found: Document = Document.parse(result(_native.spectrum(x, pairs(set or {}), pairs(options)), progress))
-        return Exponents({**found["lyapunov"], "kaplan_yorke": found["kaplan_yorke"]})
-    found = Document.parse(result(_native.exponent(as_series(x, dt=dt)._recording, pairs(options)), progress))
+        spectrum, ended = result(_native.spectrum(x, pairs(set or {}), pairs(options)), progress)
+        if ended is not None:
+            warn(DivergenceWarning, ended[1], ended[2])
+            return None
+        document: Document = Document.parse(spectrum)
+        return Exponents({**document["lyapunov"], "kaplan_yorke": document["kaplan_yorke"]})
+    found: Document = Document.parse(result(_native.exponent(as_series(x, dt=dt)._recording, pairs(options)), progress))
     return found

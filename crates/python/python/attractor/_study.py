@@ -19,8 +19,9 @@ Seeds = Union[int, Iterable[int]]
 class Study:
     """Fits with every combination of a grid of settings, and every seed; judged by test data, else by the training data.
 
-    The folder is one of `attractor sweep`: runs that have ended are not done again, and `attractor table` reads it as well. `list` has
-    combinations one by one, such as `[{"name": "a", "model": "nvar"}]`; `evaluation` is that of `evaluate`, with `set` inside.
+    The folder is one of `attractor sweep`: runs that have ended are not done again, and `attractor table` reads it as well. Without a
+    `name` it is that of the folder. `list` has combinations one by one, such as `[{"name": "a", "model": "nvar"}]`; `evaluation` is that of
+    `evaluate`, with `set` inside.
 
     >>> import attractor as at, tempfile, pathlib
     >>> x = at.simulate("lorenz63", steps=1500, transient=500, standardize=True)
@@ -34,6 +35,7 @@ class Study:
         x: Any,
         *,
         test: Any = None,
+        name: str | None = None,
         seeds: Seeds = 1,
         preset: str | None = None,
         grid: Mapping[str, Iterable[Any]] | None = None,
@@ -48,6 +50,7 @@ class Study:
         judging = dict(evaluation or {})
         system = judging.pop("set", {})
         self._given = (
+            name,
             [*range(1, seeds + 1)] if isinstance(seeds, int) else [int(seed) for seed in seeds],
             preset,
             pairs(settings),
@@ -98,7 +101,7 @@ class Study:
         return [{"folder": os.fspath(folder), "seed": seed, **dict(scores)} for folder, seed, scores in runs]
 
     def __repr__(self) -> str:
-        seeds, _, settings, grid, entries, *_ = self._given
+        _, seeds, _, _, grid, entries, *_ = self._given
         cells = max(len(entries), 1)
         for _, values in grid:
             cells *= len(values)
