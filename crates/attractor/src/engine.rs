@@ -53,9 +53,12 @@ impl Share {
     /// All runs.
     pub const ALL: Share = Share { index: 0, count: 1 };
 
-    /// Whether the run at this place belongs to it.
-    pub fn has(self, place: usize) -> bool {
-        self.distance(place) == 0
+    /// The share so many behind this one, counted in a circle.
+    pub fn behind(self, distance: usize) -> Share {
+        Share {
+            index: (self.index + distance) % self.count,
+            ..self
+        }
     }
 
     /// How many shares behind this one the run at this place belongs to.
@@ -153,6 +156,14 @@ pub enum EngineError {
         /// What it said.
         said: String,
     },
+    /// The warning before the time limit would come at once.
+    #[error("the warning comes {before} s before the time limit, which is {limit} s")]
+    EarlyWarning {
+        /// Seconds from the warning to the limit.
+        before: u64,
+        /// The limit in seconds.
+        limit: u64,
+    },
     /// What was submitted before is not over.
     #[error("job {job} is still {state}: {}", .folder.display())]
     Queued {
@@ -204,6 +215,9 @@ impl EngineError {
             EngineError::NotThere { program: "sbatch" } => {
                 Some("run this where jobs are submitted; `--engine command` takes any other".into())
             }
+            EngineError::EarlyWarning { .. } => {
+                Some("give more time with `--time`, or a shorter warning with `--signal-before`".into())
+            }
             EngineError::Submitting { folder } => Some(
                 format!(
                     "`attractor sweep --status {}` shows what it submitted",
@@ -233,6 +247,9 @@ impl EngineError {
 impl Request {
     /// The scripts, as they would be submitted: that of a task, and that of floors and chance levels.
     pub fn scripts(&self, place: &Path) -> Result<[String; 2], Error> {
+        if let Engine::Slurm(slurm) = &self.engine {
+            slurm.refuse_early_warning()?;
+        }
         script::scripts(self, place)
     }
 
@@ -460,10 +477,20 @@ mod tests {
     fn shares_take_turns_and_have_everything_once() {
         let shares: Vec<Share> = (0..3).map(|index| Share { index, count: 3 }).collect();
         for place in 0..20 {
-            assert_eq!(shares.iter().filter(|share| share.has(place)).count(), 1);
+            assert_eq!(
+                shares
+                    .iter()
+                    .filter(|share| share.distance(place) == 0)
+                    .count(),
+                1
+            );
         }
         let next = Share { index: 2, count: 3 };
         assert_eq!([2, 3, 4, 5].map(|place| next.distance(place)), [0, 1, 2, 0]);
+        assert_eq!(
+            [0, 1, 2].map(|distance| next.behind(distance).index),
+            [2, 0, 1]
+        );
         assert_eq!(
             "2/16".parse(),
             Ok(Share {

@@ -31,8 +31,8 @@ pub(crate) use folder::{JOBS, LEVELS, ended, ended_beside, run_folder};
 pub use folder::{Record, index};
 pub use judging::Judging;
 pub use packed::{Damage, pack, unpack};
-pub(crate) use scored::Parts;
 pub use scored::{Measured, Scored};
+pub(crate) use scored::{Parts, Reader, representatives};
 pub use sketch::Sketch;
 
 use file::StudyFile;

@@ -8,8 +8,8 @@ mod cells;
 mod document;
 mod queue;
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -21,6 +21,7 @@ use attractor_core::train::{Control, Epoch, State, Watch};
 use crate::Error;
 use crate::engine::Share;
 use crate::evaluation::{Cache, Evaluation, EvaluationError, Judge, Origin, refuse_unfit};
+use crate::experiment::Texts;
 use crate::format;
 use crate::model_file::Reconstruction;
 use crate::run::{
@@ -29,7 +30,7 @@ use crate::run::{
 };
 use crate::seen::Seen;
 use crate::study::{
-    Cell, LEVELS, Parts, Record, Scored, Study, StudyError, ended_beside, run_folder,
+    Cell, JOBS, LEVELS, Parts, Reader, Record, Scored, Study, StudyError, ended_beside, run_folder,
 };
 
 pub use cells::Found;
@@ -45,9 +46,10 @@ pub struct Sweep {
     record: Record,
     recording: Arc<Recording>,
     test: Option<Series>,
+    share: Share,
     jobs: Vec<Job>,
     /// Runs of other shares, in the order in which this one helps them.
-    others: Vec<Job>,
+    others: Vec<(Share, Vec<Job>)>,
     found: Vec<Found>,
     cache: Cache,
     judges: Mutex<Vec<(String, Arc<Bench>)>>,
@@ -59,6 +61,9 @@ struct Bench {
     judge: Judge,
     levels: Option<Vec<Level>>,
 }
+
+/// The folder, among what engines keep, of files that say which shares are done.
+const DONE: &str = "done";
 
 /// One run of a study.
 #[derive(Debug, Clone)]
@@ -153,6 +158,7 @@ impl Sweep {
             study,
             recording,
             test,
+            share,
             jobs,
             others,
             found,
@@ -218,19 +224,35 @@ impl Sweep {
         Ok(queue.into_ended())
     }
 
-    /// Takes runs of other shares that nobody has begun, until there is none. Nothing is done where claims do not hold: there two processes
-    /// would do the same.
+    /// Takes runs of other shares that nobody works on, share by share, until there is none; this share is done. Nothing is done where
+    /// claims do not hold: there two processes would do the same.
     pub fn help_others(&self, workers: usize, spectator: &dyn Spectator) -> Result<(), Error> {
-        let holds = claims_hold(&self.folder).map_err(|source| Error::Write {
-            path: self.folder.clone(),
-            source,
-        })?;
-        if holds {
-            let queue = Queue::of_others(&self.others);
-            // Whoever has the share reports what comes of its runs.
-            self.work_off(&queue, workers, &Unseen(spectator));
+        let done = |share: Share| self.folder.join(JOBS).join(DONE).join(self.done_as(share));
+        let written = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| Error::Write { path, source }
+        };
+        let own = done(self.share);
+        fs::create_dir_all(own.parent().expect("it is a file")).map_err(written(&own))?;
+        fs::write(&own, "").map_err(written(&own))?;
+        if !claims_hold(&self.folder).map_err(written(&self.folder))? {
+            return Ok(());
+        }
+        for (share, jobs) in &self.others {
+            // Otherwise many tasks would each read the scores of all runs, to find nothing to do.
+            if !done(*share).exists() {
+                let queue = Queue::of_others(jobs);
+                // Whoever has the share reports what comes of its runs.
+                self.work_off(&queue, workers, &Unseen(spectator));
+            }
         }
         Ok(())
+    }
+
+    /// The name of the file that says that a share is done, with the number of runs: a study may grow.
+    fn done_as(&self, share: Share) -> String {
+        let runs = self.study.cells.len() * self.study.seeds.len();
+        format!("{}-of-{}-with-{runs}-runs", share.index, share.count)
     }
 
     fn work_off(&self, queue: &Queue<'_>, workers: usize, spectator: &dyn Spectator) {
@@ -447,15 +469,16 @@ fn record(study: &Study, recording: &Recording, test: Option<&Series>) -> Record
     }
 }
 
-/// Every run, all cells with the first seed first; folders with something else are refused. Behind the own runs those of other shares, the
+/// The runs of a share, all cells with the first seed first; folders with something else are refused. Beside them those of other shares, the
 /// next share first and each from its end, since its owner begins at the other.
 fn jobs(
     study: &Study,
     record: &Record,
     folder: &Path,
     share: Share,
-) -> Result<(Vec<Job>, Vec<Job>), Error> {
-    let (mut own, mut others) = (Vec::new(), Vec::new());
+) -> Result<(Vec<Job>, Vec<(Share, Vec<Job>)>), Error> {
+    let (mut own, mut others) = (Vec::new(), BTreeMap::<usize, Vec<Job>>::new());
+    let mut known = Known::default();
     let seeds = study.seeds.iter();
     let places = seeds.flat_map(|&seed| (0..study.cells.len()).map(move |cell| (cell, seed)));
     for (place, (cell, seed)) in places.enumerate() {
@@ -467,30 +490,66 @@ fn jobs(
             scored: None,
             relabelled: false,
         };
-        if share.has(place) {
-            job.look(study, record, folder)?;
-            own.push(job);
-        } else {
-            others.push((share.distance(place), Reverse(place), job));
+        match share.distance(place) {
+            0 => {
+                job.look(study, record, folder, &mut known)?;
+                own.push(job);
+            }
+            distance => others.entry(distance).or_default().push(job),
         }
     }
-    others.sort_by_key(|&(distance, place, _)| (distance, place));
-    let others = others.into_iter().map(|(_, _, job)| job);
+    let others = others.into_iter().map(|(distance, mut jobs)| {
+        jobs.reverse();
+        (share.behind(distance), jobs)
+    });
     Ok((own, others.collect()))
+}
+
+/// What is known of runs that were looked at.
+#[derive(Default)]
+struct Known {
+    reader: Reader,
+    /// Cells by their places, and settings that are theirs.
+    fitting: BTreeSet<(usize, *const Texts)>,
+}
+
+impl Known {
+    /// Refuses settings that are not those of a cell; of many runs with the same they are compared once.
+    fn refuse_different(
+        &mut self,
+        path: &Path,
+        (place, cell): (usize, &Cell),
+        settings: &Arc<Texts>,
+    ) -> Result<(), Error> {
+        let pair = (place, Arc::as_ptr(settings));
+        if !self.fitting.contains(&pair) {
+            refuse_different(
+                path,
+                Difference::between(settings, &cell.experiment.texts()),
+            )?;
+            self.fitting.insert(pair);
+        }
+        Ok(())
+    }
 }
 
 impl Job {
     /// Looks at what is in its folder.
-    fn look(&mut self, study: &Study, record: &Record, folder: &Path) -> Result<(), Error> {
+    fn look(
+        &mut self,
+        study: &Study,
+        record: &Record,
+        folder: &Path,
+        known: &mut Known,
+    ) -> Result<(), Error> {
         let cell = &study.cells[self.cell];
         let path = folder.join(&self.folder);
-        self.scored = Scored::read(folder, &self.folder)?;
+        self.scored = known.reader.read(folder, &self.folder)?;
         if let Some(scored) = &mut self.scored {
             self.relabelled = scored.relabel(cell);
             record.refuse_scores(scored, &path)?;
             scored.refuse_other_seed(self.seed, folder)?;
-            let asked = cell.experiment.texts();
-            refuse_different(&path, Difference::between(&scored.settings, &asked))?;
+            known.refuse_different(&path, (self.cell, cell), &scored.settings)?;
         }
         let folder = Folder::new(&path);
         if self.scored.is_none() || folder.holds_run() {

@@ -8,6 +8,7 @@
 )]
 
 use std::fs::{self, Permissions};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -16,10 +17,63 @@ use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attractor");
 
-/// Twelve runs, short but long enough to be disturbed.
+/// Twelve runs of a moment each.
 const STUDY: &str = "name = \"small\"\nseeds = 12\n[data]\ntrain = \"x.npy\"\ndt = 0.01\n\
     [settings]\nhidden = 20\nwindow = 100\nepochs = 40\nbatches-per-epoch = 20\ncheckpoint-every = 5\n\
     [evaluation]\nfloors = false\n";
+
+/// Processor time of a run that is long enough to be disturbed; twelve of them in one task reach any warning before the shortest time limit.
+const SECONDS: f64 = 4.0;
+
+/// The study with runs of [`SECONDS`] on this machine.
+fn longer(folder: &Path) -> String {
+    let few = 100.0;
+    let train = format!(
+        "TIMEFORMAT=%U; time {PROGRAM} train x.npy --preset bare --dt 0.01 --hidden 20 --window 100 --epochs {few} \
+         --batches-per-epoch 20 --threads 1 --out timed --quiet"
+    );
+    let timed = Command::new("bash")
+        .current_dir(folder)
+        .args(["-c", &train])
+        .output();
+    let said = String::from_utf8(timed.unwrap().stderr).unwrap();
+    let seconds: f64 = said.lines().last().unwrap().parse().unwrap();
+    let epochs = (few * SECONDS / seconds).clamp(40.0, 1e5);
+    let study = STUDY.replace("epochs = 40", &format!("epochs = {epochs:.0}"));
+    study.replace("checkpoint-every = 5", "checkpoint-every = 500")
+}
+
+/// The same with its first seeds only, and the results of these.
+struct Part<'a> {
+    study: PathBuf,
+    home: Vec<&'a (PathBuf, Vec<u8>)>,
+}
+
+impl<'a> Part<'a> {
+    fn of(study: &Path, seeds: usize, home: &'a [(PathBuf, Vec<u8>)]) -> Part<'a> {
+        let text = fs::read_to_string(study).unwrap();
+        let part = study.with_file_name(format!("first-{seeds}.toml"));
+        fs::write(
+            &part,
+            text.replace("seeds = 12", &format!("seeds = {seeds}")),
+        )
+        .unwrap();
+        let is_of = |(path, _): &&(PathBuf, Vec<u8>)| {
+            let folders = path
+                .components()
+                .map(|part| part.as_os_str().to_string_lossy());
+            let seed = folders.filter_map(|name| name.strip_prefix("seed-")?.parse::<usize>().ok());
+            seed.last().is_some_and(|seed| seed <= seeds)
+        };
+        let home: Vec<_> = home.iter().filter(is_of).collect();
+        assert_eq!(home.len(), 3 * seeds);
+        Part { study: part, home }
+    }
+
+    fn is_in(&self, out: &Path) -> bool {
+        results(out).iter().collect::<Vec<_>>() == self.home
+    }
+}
 
 struct Cluster {
     folder: tempfile::TempDir,
@@ -189,6 +243,27 @@ impl Cluster {
         String::from_utf8_lossy(&status.stdout).into_owned()
     }
 
+    /// The same as a document.
+    fn document(&self, out: &Path) -> serde_json::Value {
+        let status = self.sweep(&["--status", out.to_str().unwrap(), "--json"]);
+        serde_json::from_slice(&status.stdout).unwrap()
+    }
+
+    /// How often tasks of a job went back into the queue.
+    fn restarts(&self, job: &str) -> u32 {
+        let shown = self.said("scontrol", &["show", "job", job]);
+        let counts = shown.split("Restarts=").skip(1);
+        counts
+            .map(|rest| {
+                rest.split_whitespace()
+                    .next()
+                    .unwrap()
+                    .parse::<u32>()
+                    .unwrap()
+            })
+            .sum()
+    }
+
     /// Whether the queue answers, and the job is not in it.
     fn is_over(&self, job: &str) -> bool {
         let queue = self.called("squeue", &["-h", "-j", job]);
@@ -220,10 +295,17 @@ fn host() -> String {
     name.trim().split('.').next().unwrap().to_string()
 }
 
+/// Two that nobody uses, so that several tests go side by side.
+fn free_ports() -> [u16; 2] {
+    let listen = || TcpListener::bind("127.0.0.1:0").unwrap();
+    [listen(), listen()].map(|listener| listener.local_addr().unwrap().port())
+}
+
 fn configuration(path: &Path) -> String {
     let (d, h) = (path.display(), host());
+    let [controller, node] = free_ports();
     format!(
-        "ClusterName=t\nSlurmctldHost={h}(127.0.0.1)\nSlurmUser=root\nSlurmctldPort=16817\nSlurmdPort=16818\n\
+        "ClusterName=t\nSlurmctldHost={h}(127.0.0.1)\nSlurmUser=root\nSlurmctldPort={controller}\nSlurmdPort={node}\n\
          AuthType=auth/munge\nAuthInfo=socket={d}/munge/socket,cred_expire=5\nCredType=cred/munge\n\
          ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
          SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nSchedulerType=sched/backfill\n\
@@ -231,8 +313,10 @@ fn configuration(path: &Path) -> String {
          MpiDefault=none\nSwitchType=switch/none\nReturnToService=2\nStateSaveLocation={d}/state\n\
          SlurmdSpoolDir={d}/spool\nSlurmctldPidFile={d}/slurmctld.pid\nSlurmdPidFile={d}/slurmd.pid\n\
          SlurmctldLogFile={d}/log/slurmctld.log\nSlurmdLogFile={d}/log/slurmd.log\nPlugStackConfig=/dev/null\n\
-         MinJobAge=3600\nKillWait=5\nNodeName={h} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000\n\
-         PartitionName=main Nodes={h} Default=YES MaxTime=INFINITE State=UP\n"
+         MinJobAge=3600\nKillWait=5\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n\
+         NodeName={h} NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000\n\
+         PartitionName=main Nodes={h} Default=YES MaxTime=INFINITE State=UP PriorityTier=1\n\
+         PartitionName=urgent Nodes={h} MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=off\n"
     )
 }
 
@@ -282,8 +366,8 @@ fn local(study: &Path, runs: usize) -> Vec<(PathBuf, Vec<u8>)> {
     results
 }
 
-/// What is disturbed on the way, by requeues, by the signal of the time limit, by the limit itself, by an end of the node's daemon and by a
-/// file system without locks, has the bytes of a sweep at home.
+/// What is disturbed on the way, by requeues, by the signal of the time limit, by the limit itself, by preemption, by a cancelled job, by an end
+/// of the node's daemon, by a dead node and by a file system without locks, has the bytes of a sweep at home.
 #[test]
 fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
     let Some(mut cluster) = Cluster::start() else {
@@ -292,15 +376,15 @@ fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
     let folder = folder_with_study();
     let here = folder.path();
     let study = here.join("study.toml");
-    // It needs minutes, and goes on beside the others.
-    let limited = Limited::submit(&cluster, here);
+    fs::write(&study, longer(here)).unwrap();
+    // It needs a minute and more, and goes on beside the others.
+    let limited = Limited::submit(&cluster, &study);
     let out = here.join("out");
     let job = cluster.submit([&study, &out], &THREE);
     refused_while_queued(&cluster, &job, [&study, &out]);
     disturb(&mut cluster, &job, &out);
     cluster.wait_for(|| cluster.is_over(&job));
-    let status = cluster.sweep(&["--status", out.to_str().unwrap(), "--json"]);
-    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    let status = cluster.document(&out);
     assert_eq!(
         (&status["done"], &status["runs"]),
         (&12.into(), &12.into()),
@@ -313,23 +397,25 @@ fn a_study_on_slurm_has_the_bytes_of_one_at_home() {
     refused_edited(&cluster, &study, &out);
     refused_partition(&cluster, &study, &here.join("other"));
     one_of_two_at_once(&cluster, &study, &here.join("twice"));
-    without_locks(&cluster, here, &home);
     unseen_folder(&cluster, &study);
     replaced_program(&cluster, here);
-    limited.ends_as_at_home(&cluster);
+    restarts_are_bounded(&cluster, &Part::of(&study, 2, &home));
+    cancelled(&cluster, &Part::of(&study, 3, &home));
+    limited.ends_as_at_home(&cluster, &home);
+    preempted(&cluster, &Part::of(&study, 4, &home));
+    dead_node(&mut cluster, &Part::of(&study, 2, &home));
+    without_locks(&cluster, &Part::of(&study, 6, &home));
 }
 
 /// Requeues a task, sends the signal of the time limit to another, and lets the node's daemon die and come back; tasks go on.
 fn disturb(cluster: &mut Cluster, job: &str, out: &Path) {
-    let running = |cluster: &Cluster| {
-        let tasks = cluster.said("squeue", &["-h", "-r", "-t", "R", "-j", job]);
-        tasks.lines().count()
-    };
-    cluster.wait_for(|| running(cluster) > 0);
+    let requeued = running(cluster, job);
     sleep(Duration::from_secs(1));
-    cluster.said("scontrol", &["requeue", &format!("{job}_0")]);
-    let task = format!("{job}_1");
-    cluster.said("scancel", &["--signal=USR1", "--batch", &task]);
+    cluster.said("scontrol", &["requeue", &requeued]);
+    // A task that waits would hear it later, again and again.
+    let warned = running(cluster, job);
+    sleep(Duration::from_secs(1));
+    cluster.said("scancel", &["--signal=USR1", "--batch", &warned]);
     sleep(Duration::from_secs(1));
     let said = cluster.status(out);
     assert!(said.contains("of 12 runs done"), "{said}");
@@ -339,41 +425,136 @@ fn disturb(cluster: &mut Cluster, job: &str, out: &Path) {
     cluster.start_node();
 }
 
-/// One run, longer than the time limit of its task leaves it.
+/// A task that runs, once there is one.
+fn running(cluster: &Cluster, job: &str) -> String {
+    let tasks = || cluster.said("squeue", &["-h", "-r", "-t", "R", "-o", "%i", "-j", job]);
+    cluster.wait_for(|| !tasks().trim().is_empty());
+    tasks()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_string()
+}
+
+/// All runs in one task with the shortest limit that Slurm has, a minute; its warning comes up to half a minute early or late.
 struct Limited {
-    study: PathBuf,
     out: PathBuf,
     job: String,
 }
 
 impl Limited {
-    fn submit(cluster: &Cluster, folder: &Path) -> Limited {
-        let study = folder.join("limited.toml");
-        let longer = STUDY
-            .replace("seeds = 12", "seeds = 1")
-            .replace("epochs = 40", "epochs = 4000")
-            .replace("name = \"small\"", "name = \"limited\"");
-        fs::write(&study, longer).unwrap();
-        let out = folder.join("limited");
-        // The shortest limit that Slurm has; its warning comes up to half a minute early or late.
+    fn submit(cluster: &Cluster, study: &Path) -> Limited {
+        let out = study.with_file_name("limited");
         let words = ["--jobs", "1", "--time", "1", "--signal-before", "50"];
-        let job = cluster.submit([&study, &out], &words);
-        Limited { study, out, job }
+        let job = cluster.submit([study, &out], &words);
+        Limited { out, job }
     }
 
-    fn ends_as_at_home(&self, cluster: &Cluster) {
+    fn ends_as_at_home(&self, cluster: &Cluster, home: &[(PathBuf, Vec<u8>)]) {
         cluster.wait_for(|| cluster.is_over(&self.job));
-        let shown = cluster.said("scontrol", &["show", "job", &self.job]);
-        let restarts = shown.split("Restarts=").nth(1).unwrap();
-        let restarts = restarts.split_whitespace().next().unwrap();
-        assert!(restarts.parse::<u32>().unwrap() > 0, "{shown}");
-        assert_eq!(results(&self.out), local(&self.study, 1), "{shown}");
+        let log = fs::read_to_string(self.out.join(".jobs/1/share-0.log")).unwrap();
+        assert!(log.contains("the time limit is near"), "{log}");
+        assert!(cluster.restarts(&self.job) > 0, "{log}");
+        assert_eq!(results(&self.out), home);
     }
 }
 
+/// A task puts itself back into the queue as often as it may, and then no more; the same command goes on, and waits for the end.
+fn restarts_are_bounded(cluster: &Cluster, part: &Part<'_>) {
+    let out = part.study.with_file_name("bounded");
+    let job = cluster.submit([&part.study, &out], &["--jobs", "1", "--restarts", "1"]);
+    let mut last = None;
+    for _ in 0..2 {
+        cluster.wait_for(|| process(cluster, &out).is_some_and(|now| Some(now) != last));
+        last = process(cluster, &out);
+        let task = format!("{job}_0");
+        cluster.said("scancel", &["--signal=USR1", "--batch", &task]);
+    }
+    cluster.wait_for(|| cluster.is_over(&job));
+    assert_eq!(cluster.restarts(&job), 1);
+    assert!(cluster.status(&out).contains("begun"));
+    assert!(!part.is_in(&out));
+    continued(cluster, part, &out);
+}
+
+/// A cancelled job stores its runs.
+fn cancelled(cluster: &Cluster, part: &Part<'_>) {
+    let out = part.study.with_file_name("cancelled");
+    let job = cluster.submit([&part.study, &out], &THREE);
+    cluster.wait_for(|| process(cluster, &out).is_some());
+    let told = cluster.sweep(&["--cancel", out.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(said.contains(&format!("cancelled job {job}")), "{said}");
+    cluster.wait_for(|| cluster.is_over(&job));
+    assert!(!part.is_in(&out));
+    continued(cluster, part, &out);
+}
+
+/// The same command, which waits, does what is left.
+fn continued(cluster: &Cluster, part: &Part<'_>, out: &Path) {
+    let again = [&asked(&part.study, out)[..], &["--jobs", "2", "--wait"]].concat();
+    let ended = cluster.sweep(&again);
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert_eq!(submissions(out), 2);
+    assert!(part.is_in(out), "{said}");
+}
+
+/// A job of a partition that comes first takes the processors away for a while.
+fn preempted(cluster: &Cluster, part: &Part<'_>) {
+    let out = part.study.with_file_name("preempted");
+    let job = cluster.submit([&part.study, &out], &["--jobs", "2"]);
+    cluster.wait_for(|| process(cluster, &out).is_some());
+    let log = format!("--output={}", out.with_extension("log").display());
+    let urgent = [
+        "--partition=urgent",
+        "--cpus-per-task=2",
+        &log,
+        "--wrap=sleep 1",
+    ];
+    cluster.said("sbatch", &urgent);
+    cluster.wait_for(|| cluster.is_over(&job));
+    assert!(cluster.restarts(&job) > 0);
+    assert!(part.is_in(&out));
+}
+
+/// The node dies with all that runs on it, and comes back.
+fn dead_node(cluster: &mut Cluster, part: &Part<'_>) {
+    let out = part.study.with_file_name("dead");
+    let job = cluster.submit([&part.study, &out], &["--jobs", "1"]);
+    cluster.wait_for(|| process(cluster, &out).is_some());
+    let program = process(cluster, &out).unwrap();
+    let script = parent(program);
+    let mut daemon = cluster.daemons.pop().unwrap();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    for dead in [parent(script), script, program] {
+        let mut kill = Command::new("kill");
+        kill.args(["-s", "KILL", &dead.to_string()]);
+        assert!(kill.status().unwrap().success());
+    }
+    cluster.start_node();
+    cluster.wait_for(|| cluster.is_over(&job));
+    assert!(cluster.restarts(&job) > 0);
+    assert!(part.is_in(&out));
+}
+
+/// The process that the first run under way reported last.
+fn process(cluster: &Cluster, out: &Path) -> Option<u64> {
+    cluster.document(out)["begun"][0]["progress"]["process"].as_u64()
+}
+
+/// The process that began another.
+fn parent(process: u64) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    line.unwrap().trim().parse().unwrap()
+}
+
 /// Tasks whose file locks all fail share a folder by claims, and help one another.
-fn without_locks(cluster: &Cluster, folder: &Path, home: &[(PathBuf, Vec<u8>)]) {
-    let library = folder.join("flock.so");
+fn without_locks(cluster: &Cluster, part: &Part<'_>) {
+    let library = part.study.with_file_name("flock.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/flock.c");
     let mut compile = Command::new("cc");
     compile.args(["-shared", "-fPIC", "-o"]).arg(&library);
@@ -384,12 +565,12 @@ fn without_locks(cluster: &Cluster, folder: &Path, home: &[(PathBuf, Vec<u8>)]) 
     {
         return println!("skipped: no C compiler `cc` to take file locks away with");
     }
-    let out = folder.join("unlocked");
+    let out = part.study.with_file_name("unlocked");
     let setup = format!("export LD_PRELOAD={}", library.display());
     let words = [&THREE[..], &["--setup", &setup]].concat();
-    let job = cluster.submit([&folder.join("study.toml"), &out], &words);
+    let job = cluster.submit([&part.study, &out], &words);
     cluster.wait_for(|| cluster.is_over(&job));
-    assert_eq!(results(&out), home);
+    assert!(part.is_in(&out));
 }
 
 /// Of two that submit the same at once, one is refused.
@@ -422,7 +603,8 @@ fn one_of_two_at_once(cluster: &Cluster, study: &Path, out: &Path) {
 /// A study that does not fit its runs any more is not submitted.
 fn refused_edited(cluster: &Cluster, study: &Path, out: &Path) {
     let edited = study.with_file_name("edited.toml");
-    fs::write(&edited, STUDY.replace("hidden = 20", "hidden = 21")).unwrap();
+    let text = fs::read_to_string(study).unwrap();
+    fs::write(&edited, text.replace("hidden = 20", "hidden = 21")).unwrap();
     let refused = cluster.sweep(&asked(&edited, out));
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{said}");
@@ -470,14 +652,15 @@ fn replaced_program(cluster: &Cluster, folder: &Path) {
     assert!(said.contains("0 of 12 runs done"), "{said}");
 }
 
+/// How often a study was submitted: a numbered folder each.
 fn submissions(out: &Path) -> usize {
-    let entries = fs::read_dir(out.join(".jobs"));
-    entries.map_or(0, |entries| {
-        entries
-            .flatten()
-            .filter(|entry| entry.path().is_dir())
-            .count()
-    })
+    let entries = fs::read_dir(out.join(".jobs")).into_iter().flatten();
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let is_number = |name: &std::ffi::OsString| {
+        name.to_str()
+            .is_some_and(|name| name.parse::<u32>().is_ok())
+    };
+    names.filter(is_number).count()
 }
 
 /// The same command is refused while its job is in the queue.
@@ -543,6 +726,14 @@ fn mistakes_are_told_before_anything_is_submitted() {
     let said = String::from_utf8_lossy(&missing.stderr).into_owned();
     assert_eq!(missing.status.code(), Some(2));
     assert!(said.contains("`sbatch` is not on the path"), "{said}");
+    let short = run(&["--engine", "slurm", "--time", "2"]);
+    let said = String::from_utf8_lossy(&short.stderr).into_owned();
+    assert_eq!(short.status.code(), Some(2));
+    assert!(
+        said.contains("the warning comes 120 s before the time limit, which is 120 s"),
+        "{said}"
+    );
+    assert!(said.contains("--signal-before"), "{said}");
     let shown = run(&[
         "--engine",
         "slurm",

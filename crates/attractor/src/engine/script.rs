@@ -79,16 +79,18 @@ fn has_environment() -> bool {
     env::var_os("ATTRACTOR_DATA").is_some()
 }
 
-/// A task that goes back into the queue when its time is nearly over.
+/// A task that goes back into the queue when its time is nearly over. It names itself as a task: the last one of an array has the number of
+/// the array, and would requeue the others as well. A program that has not begun to listen when the warning comes ends with 143.
 fn requeued(task: &str, restarts: usize) -> String {
     format!(
         "limit=0\n\
-         trap 'limit=1; kill -TERM $pid' USR1\n\
+         trap 'limit=1; echo \"the time limit is near: the run is stored\"; kill -TERM $pid' USR1\n\
          trap : TERM\n\
          {task} & pid=$!\n\
          while :; do wait $pid; code=$?; kill -0 $pid 2>/dev/null || break; done\n\
-         if [ $code = 130 ] && [ $limit = 1 ] && [ ${{SLURM_RESTART_COUNT:-0}} -lt {restarts} ]; then\n\
-         \x20 scontrol requeue $SLURM_JOB_ID\n\
+         case $code in 130|143) ;; *) limit=0 ;; esac\n\
+         if [ $limit = 1 ] && [ ${{SLURM_RESTART_COUNT:-0}} -lt {restarts} ]; then\n\
+         \x20 scontrol requeue ${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID\n\
          fi\n\
          exit $code\n"
     )

@@ -25,6 +25,15 @@ pub struct Slurm {
 }
 
 impl Slurm {
+    /// Refuses a warning that comes before a task has begun: it would only go back into the queue, again and again.
+    pub(super) fn refuse_early_warning(&self) -> Result<(), EngineError> {
+        let before = self.signal_before;
+        match self.time.as_deref().and_then(seconds) {
+            Some(limit) if limit <= before => Err(EngineError::EarlyWarning { before, limit }),
+            _ => Ok(()),
+        }
+    }
+
     /// The lines of a script that Slurm reads.
     pub(super) fn head(&self, request: &Request, place: &Path) -> String {
         let last = request.jobs - 1;
@@ -72,6 +81,32 @@ impl Slurm {
         }
         submitted
     }
+}
+
+/// A time as Slurm writes it (M, M:S, H:M:S, D-H, D-H:M, D-H:M:S) in seconds; none if it is something else, which Slurm refuses.
+fn seconds(text: &str) -> Option<u64> {
+    let (days, rest) = text
+        .split_once('-')
+        .map_or((None, text), |(days, rest)| (Some(days), rest));
+    let parts: Option<Vec<u64>> = rest.split(':').map(|part| part.parse().ok()).collect();
+    let [hours, minutes, seconds] = match (days, parts?.as_slice()) {
+        (None, &[minutes]) => [0, minutes, 0],
+        (None, &[minutes, seconds]) => [0, minutes, seconds],
+        (Some(_), &[hours]) => [hours, 0, 0],
+        (Some(_), &[hours, minutes]) => [hours, minutes, 0],
+        (_, &[hours, minutes, seconds]) => [hours, minutes, seconds],
+        _ => return None,
+    };
+    let days: u64 = days.map_or(Some(0), |days| days.parse().ok())?;
+    let of = |count: u64, unit: u64| count.checked_mul(unit);
+    [
+        of(days, 86_400)?,
+        of(hours, 3600)?,
+        of(minutes, 60)?,
+        seconds,
+    ]
+    .into_iter()
+    .try_fold(0, u64::checked_add)
 }
 
 /// Refuses a folder in the memory of this machine where there are other nodes.
@@ -191,4 +226,34 @@ fn refused(program: &str, said: &str) -> Error {
         said: said.to_string(),
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_slurm() {
+        let known = [
+            ("90", 5400),
+            ("1:30", 90),
+            ("4:00:00", 14_400),
+            ("2-12", 216_000),
+            ("1-0:30", 88_200),
+            ("1-00:00:01", 86_401),
+        ];
+        for (text, expected) in known {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for other in [
+            "",
+            "UNLIMITED",
+            "1:2:3:4",
+            "-1",
+            "1-",
+            "99999999999999999-0",
+        ] {
+            assert_eq!(seconds(other), None, "{other}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `progress.json`: how far a run is, for those who look from elsewhere. A small whole file, at most every two seconds, gone when the run
 //! has ended.
 
+use std::env;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,6 +37,9 @@ pub struct RunProgress {
     pub host: String,
     /// The process.
     pub process: u32,
+    /// What the queue calls the job that it belongs to; none where no queue runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
 }
 
 impl RunProgress {
@@ -76,11 +80,22 @@ impl Reporter {
             seconds,
             host: claim::host(),
             process: std::process::id(),
+            job: job(),
         };
         if let Ok(text) = serde_json::to_string(&progress) {
             let _ = store::write_whole(&folder.join(PROGRESS), |out| writeln!(out, "{text}"));
         }
     }
+}
+
+/// What Slurm calls the job of this process, as in `12_3` for task 3 of an array; else what SGE or PBS do.
+fn job() -> Option<String> {
+    let known = |name: &str| env::var(name).ok().filter(|text| !text.is_empty());
+    let of_array = known("SLURM_ARRAY_JOB_ID").zip(known("SLURM_ARRAY_TASK_ID"));
+    let others = ["SLURM_JOB_ID", "PBS_JOBID", "JOB_ID"];
+    of_array
+        .map(|(job, task)| format!("{job}_{task}"))
+        .or_else(|| others.into_iter().find_map(known))
 }
 
 /// Removes the report, at the end of a run.

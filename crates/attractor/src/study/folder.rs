@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::Study;
 use super::error::StudyError;
 use super::packed::Packed;
-use super::scored::{SCORES, Scored, unless_absent};
+use super::scored::{Reader, SCORES, Scored, representatives, unless_absent};
 use super::sketch;
 use crate::run::{Folder, RunError};
 use crate::{Error, store};
@@ -278,7 +279,8 @@ pub(crate) fn ended_beside(
 ) -> Result<Vec<Scored>, StudyError> {
     let runs = runs_beside(folder, known)?;
     let read = |runs: &[PathBuf]| -> Result<Vec<Scored>, StudyError> {
-        let scored = runs.iter().map(|run| Scored::read(folder, run));
+        let mut reader = Reader::default();
+        let scored = runs.iter().map(|run| reader.read(folder, run));
         scored.filter_map(Result::transpose).collect()
     };
     // Small files: most of the time is spent in waiting for the disk and in understanding them.
@@ -326,9 +328,18 @@ fn folders(folder: &Path) -> Result<Vec<String>, StudyError> {
 
 /// Refuses a folder with two runs of the same settings and the same seed: one of them is a copy, and would count twice.
 fn refuse_repeated(index: &[Scored], folder: &Path) -> Result<(), StudyError> {
+    // Few settings are compared with one another, of many runs that share them.
+    let kinds: BTreeMap<_, _> = representatives(index)
+        .map(|run| (&*run.settings, run))
+        .collect();
+    let kind = |settings: &BTreeMap<_, _>| std::ptr::from_ref(&*kinds[settings].settings);
+    let kinds: BTreeMap<_, _> = representatives(index)
+        .map(|run| (Arc::as_ptr(&run.settings), kind(&run.settings)))
+        .collect();
     let mut known = BTreeMap::new();
     for run in index {
-        if let Some(first) = known.insert((run.seed, &run.settings), &run.folder) {
+        let kind = kinds[&Arc::as_ptr(&run.settings)];
+        if let Some(first) = known.insert((run.seed, kind), &run.folder) {
             return Err(StudyError::Repeated {
                 first: folder.join(first),
                 other: folder.join(&run.folder),

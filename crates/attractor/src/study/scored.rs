@@ -3,11 +3,12 @@
 //! holds a fingerprint of its lines, so that a number that was changed later is noticed.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use attractor_core::NUMERICS;
 use attractor_core::measure::MEASURES;
@@ -53,8 +54,9 @@ pub struct Scored {
     pub data: [String; 2],
     /// The version of the numbers of the program that judged it, if it is known.
     pub numerics: Option<u64>,
-    /// All settings but the seed and the threads, by name, as text; those that there were not then have their defaults.
-    pub settings: BTreeMap<String, String>,
+    /// All settings but the seed and the threads, by name, as text; those that there were not then have their defaults. Runs that are read
+    /// together share those that are the same.
+    pub settings: Arc<BTreeMap<String, String>>,
     /// How training ended: `finished` or `diverged`.
     pub outcome: String,
     /// Strength of forcing at its end.
@@ -237,21 +239,7 @@ fn write(mut document: Value, path: &Path) -> Result<(), Error> {
 impl Scored {
     /// The scores of the run in `study`/`folder`; none if it has not been judged.
     pub fn read(study: &Path, folder: &Path) -> Result<Option<Scored>, StudyError> {
-        let path = study.join(folder).join(SCORES);
-        let Some(text) = text(&path)? else {
-            return Ok(None);
-        };
-        let Ok(document) = serde_json::from_str::<Document<Judged>>(&text) else {
-            // It says something else, or it is no document of scores.
-            as_written(&text).ok_or_else(|| edited(&path))?;
-            return Err(StudyError::Scores { path });
-        };
-        let (stored, numerics) = (document.fingerprint.as_deref(), document.numerics);
-        is_as_written(&text, stored, numerics.is_some())
-            .then_some(())
-            .ok_or_else(|| edited(&path))?;
-        let scored = Scored::of(document, folder);
-        scored.map(Some).ok_or(StudyError::Scores { path })
+        Reader::default().read(study, folder)
     }
 
     /// Refuses scores of another seed than that of the folder that they are in.
@@ -287,37 +275,7 @@ impl Scored {
 
     /// The scores that a document holds; none if it is no document of scores.
     pub(super) fn from_json(document: &Value, folder: &Path) -> Option<Scored> {
-        Scored::of(Document::deserialize(document).ok()?, folder)
-    }
-
-    /// The same of one that was read; none of another version.
-    fn of(mut document: Document<Judged>, folder: &Path) -> Option<Scored> {
-        (document.schema == SCHEMA).then_some(())?;
-        complete(&mut document.settings);
-        let judged = document.evaluation.unwrap_or_default();
-        Some(Scored {
-            folder: folder.to_path_buf(),
-            study: document.study,
-            place: document.cell,
-            name: document.name,
-            paper: document.paper,
-            seed: document.seed,
-            data: [document.data.train, document.data.test],
-            numerics: document.numerics,
-            settings: document.settings,
-            outcome: document.outcome,
-            alpha: document.alpha,
-            dim: document.dim,
-            parameters: document.parameters,
-            pe_steps: document.pe_n,
-            scores: judged.scores,
-            last: document.last.map(|last| last.scores),
-            verdict: judged.verdict,
-            is_seen: [judged.trained_share, judged.chosen_share]
-                .into_iter()
-                .flatten()
-                .any(|share| share > 0.0),
-        })
+        Reader::default().scored(Document::deserialize(document).ok()?, folder)
     }
 
     /// The run with the scores of its last parameters.
@@ -341,6 +299,89 @@ impl Scored {
     pub fn diverged(&self) -> bool {
         self.outcome == Ending::Diverged.to_string()
     }
+}
+
+/// Reads scores of many runs, most of which have the settings of others.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    /// Settings as they were stored, and as they are today.
+    known: BTreeMap<Texts, Arc<Texts>>,
+}
+
+impl Reader {
+    /// The scores of the run in `study`/`folder`; none if it has not been judged.
+    pub(crate) fn read(
+        &mut self,
+        study: &Path,
+        folder: &Path,
+    ) -> Result<Option<Scored>, StudyError> {
+        let path = study.join(folder).join(SCORES);
+        let Some(text) = text(&path)? else {
+            return Ok(None);
+        };
+        let Ok(document) = serde_json::from_str::<Document<Judged>>(&text) else {
+            // It says something else, or it is no document of scores.
+            as_written(&text).ok_or_else(|| edited(&path))?;
+            return Err(StudyError::Scores { path });
+        };
+        let (stored, numerics) = (document.fingerprint.as_deref(), document.numerics);
+        is_as_written(&text, stored, numerics.is_some())
+            .then_some(())
+            .ok_or_else(|| edited(&path))?;
+        let scored = self.scored(document, folder);
+        scored.map(Some).ok_or(StudyError::Scores { path })
+    }
+
+    /// A document that was read; none of another version.
+    fn scored(&mut self, document: Document<Judged>, folder: &Path) -> Option<Scored> {
+        (document.schema == SCHEMA).then_some(())?;
+        let settings = self.completed(document.settings);
+        let judged = document.evaluation.unwrap_or_default();
+        Some(Scored {
+            folder: folder.to_path_buf(),
+            study: document.study,
+            place: document.cell,
+            name: document.name,
+            paper: document.paper,
+            seed: document.seed,
+            data: [document.data.train, document.data.test],
+            numerics: document.numerics,
+            settings,
+            outcome: document.outcome,
+            alpha: document.alpha,
+            dim: document.dim,
+            parameters: document.parameters,
+            pe_steps: document.pe_n,
+            scores: judged.scores,
+            last: document.last.map(|last| last.scores),
+            verdict: judged.verdict,
+            is_seen: [judged.trained_share, judged.chosen_share]
+                .into_iter()
+                .flatten()
+                .any(|share| share > 0.0),
+        })
+    }
+
+    /// Stored settings with those that there were not then.
+    fn completed(&mut self, stored: Texts) -> Arc<Texts> {
+        if let Some(known) = self.known.get(&stored) {
+            return known.clone();
+        }
+        let mut settings = stored.clone();
+        complete(&mut settings);
+        let settings = Arc::new(settings);
+        self.known.insert(stored, settings.clone());
+        settings
+    }
+}
+
+/// One run of each group that shares its settings; groups with the same settings are not joined.
+pub(crate) fn representatives<'a>(
+    runs: impl IntoIterator<Item = &'a Scored>,
+) -> impl Iterator<Item = &'a Scored> {
+    let mut known = BTreeSet::new();
+    let runs = runs.into_iter();
+    runs.filter(move |run| known.insert(Arc::as_ptr(&run.settings)))
 }
 
 /// Whether a setting is that of a cell, and not of a single run or of the machine.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use attractor_core::settings::{SettingError, nearest};
 
 use crate::experiment::{acts, all_settings};
-use crate::study::{Scored, StudyError};
+use crate::study::{Scored, StudyError, representatives};
 
 /// Something that runs may differ in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,8 @@ fn acting<'a>(name: &str, run: &'a Scored) -> Option<&'a str> {
 /// The settings that have several values in the runs in which they act.
 fn differing(runs: &[&Scored]) -> BTreeSet<&'static str> {
     // Runs of one cell have the same settings: one for all of them is looked at.
-    let cells: BTreeMap<_, &Scored> = runs.iter().map(|run| (&run.settings, *run)).collect();
+    let runs = representatives(runs.iter().copied());
+    let cells: BTreeMap<_, &Scored> = runs.map(|run| (&run.settings, run)).collect();
     let several = |name: &&str| {
         let values: BTreeSet<&str> = cells.values().filter_map(|run| acting(name, run)).collect();
         values.len() > 1

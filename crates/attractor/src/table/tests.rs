@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::*;
 
@@ -26,10 +27,10 @@ fn run(name: &str, alpha: &str, seed: u64, scores: Option<[f64; 3]>) -> Scored {
         seed,
         data: ["a".into(), "b".into()],
         numerics: None,
-        settings: BTreeMap::from([
+        settings: Arc::new(BTreeMap::from([
             ("alpha".into(), alpha.into()),
             ("hidden".into(), "50".into()),
-        ]),
+        ])),
         outcome: if scores.is_some() {
             "finished"
         } else {
@@ -143,7 +144,7 @@ fn keys_can_be_chosen_and_mistyped() {
 fn runs_are_told_apart_by_the_settings_that_act() {
     let of = |forcing: &str, alpha: &str| {
         let mut run = run("", alpha, 1, Some([1.0; 3]));
-        run.settings.insert("forcing".into(), forcing.into());
+        Arc::make_mut(&mut run.settings).insert("forcing".into(), forcing.into());
         run
     };
     let runs = [

@@ -89,7 +89,7 @@ impl Row {
         Row {
             study: Some(scored.study.clone()),
             seed: Some(scored.seed),
-            settings: scored.settings.clone(),
+            settings: BTreeMap::clone(&scored.settings),
             state: match scored.outcome.as_str() {
                 "diverged" => State::Diverged,
                 _ => State::Finished,

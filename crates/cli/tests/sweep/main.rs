@@ -6,6 +6,8 @@
 
 mod packed;
 mod refusals;
+#[cfg(unix)]
+mod shares;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -290,8 +292,11 @@ fn two_processes_share_a_folder() {
 #[cfg(unix)]
 #[test]
 fn a_signal_stores_all_runs_and_the_same_command_continues() {
-    let folder =
-        folder(|study| longer(study).replace("checkpoint-every = 5", "checkpoint-every = 1000"));
+    let folder = folder(|study| {
+        longer(study)
+            .replace("400", "4000")
+            .replace("every = 5", "every = 10000")
+    });
     let here = folder.path();
     said(here, "sweep s.toml --out whole --quiet", 0);
     for signal in ["INT", "TERM"] {

@@ -177,12 +177,16 @@ fn write_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
         match &run.progress {
             Some(progress) => writeln!(
                 out,
-                "  {}  epoch {}  {:.0} %  loss {}  on {}",
+                "  {}  epoch {}  {:.0} %  loss {}  on {}{}",
                 run.folder,
                 progress.epoch,
                 100.0 * progress.update as f64 / progress.updates.max(1) as f64,
                 figure(progress.loss),
-                progress.host
+                progress.host,
+                progress
+                    .job
+                    .as_ref()
+                    .map_or(String::new(), |job| format!(", job {job}"))
             )?,
             None => writeln!(out, "  {}", run.folder)?,
         }
