@@ -140,20 +140,21 @@ impl Cluster {
         cluster.daemon("munged", &["--foreground", "--force"], true);
         cluster.wait_for(|| cluster.folder.path().join("munge/socket").exists());
         cluster.daemon("slurmctld", &["-D"], false);
-        cluster.start_node();
+        cluster.start_node("");
         cluster.wait_for(|| cluster.said("sinfo", &["-h", "-o", "%T"]).contains("idle"));
         Some(cluster)
     }
 
-    /// The node's daemon, which sees an empty folder where the submitting machine has [`Cluster::hidden`].
-    fn start_node(&mut self) {
-        let hide = "mount -t tmpfs none \"$1\" && exec slurmd -D -N \"$2\"";
+    /// The node's daemon, which sees an empty folder where the submitting machine has [`Cluster::hidden`]; `-b` says that the machine has
+    /// started.
+    fn start_node(&mut self, flags: &str) {
+        let hide = format!("mount -t tmpfs none \"$1\" && exec slurmd -D {flags} -N \"$2\"");
         let (hidden, host) = (self.hidden(), host());
         let words = [
             "-m",
             "sh",
             "-c",
-            hide,
+            &hide,
             "sh",
             hidden.to_str().unwrap(),
             &host,
@@ -422,7 +423,7 @@ fn disturb(cluster: &mut Cluster, job: &str, out: &Path) {
     let mut daemon = cluster.daemons.pop().unwrap();
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    cluster.start_node();
+    cluster.start_node("");
 }
 
 /// A task that runs, once there is one.
@@ -534,7 +535,7 @@ fn dead_node(cluster: &mut Cluster, part: &Part<'_>) {
         kill.args(["-s", "KILL", &dead.to_string()]);
         assert!(kill.status().unwrap().success());
     }
-    cluster.start_node();
+    cluster.start_node("-b");
     cluster.wait_for(|| cluster.is_over(&job));
     assert!(cluster.restarts(&job) > 0);
     assert!(part.is_in(&out));
