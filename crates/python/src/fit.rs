@@ -7,7 +7,7 @@ use attractor::Error;
 use attractor::experiment::{Experiment, ExperimentFile, Job, Origin, Parts, Raw, settings_of};
 use attractor::hint::Hint;
 use attractor::model_file::{ModelFault, ModelFileError, Reconstruction};
-use attractor::run::{Ending, Folder, Recording, Run, Summary, Task, Trained};
+use attractor::run::{Ending, Folder, Recording, Run, RunError, Summary, Task, Trained};
 use attractor::settings::Setting;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -116,37 +116,43 @@ pub(crate) fn fit(
     })
 }
 
-/// Continues the run in a folder.
+/// Continues the run in a folder; gives what came of one that has ended.
 #[pyfunction]
 pub(crate) fn resume(path: PathBuf, threads: Option<usize>) -> Work {
-    begin(move |listener| train(&Run::resume(&path, threads)?, listener))
+    begin(move |listener| match Run::resume(&path, threads) {
+        Err(Error::Run(RunError::Ended { .. })) => stored(&path),
+        run => train(&run?, listener),
+    })
 }
 
 /// A fitted model of a folder or a file.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
-    quick(py, || {
-        let folder = Folder::new(&path);
-        let trained = Trained {
-            reconstruction: folder.model()?,
-            last: None,
-            left: None,
-            summary: folder.summary().unwrap_or_default(),
-            history: Vec::new(),
-            found_none: false,
-        };
-        let file = folder
-            .holds_run()
-            .then(|| ExperimentFile::read(&path.join("experiment.toml")));
-        let experiment = file.and_then(|file| Experiment::check(&file.ok()?.raw).ok());
-        Ok(Fitted {
-            trained,
-            experiment,
-            recording: None,
-            folder: Some(path.clone()),
-            notes: Vec::new(),
-            advice: None,
-        })
+    quick(py, || stored(&path))
+}
+
+/// What a folder or a file holds.
+fn stored(path: &Path) -> Result<Fitted, Error> {
+    let folder = Folder::new(path);
+    let trained = Trained {
+        reconstruction: folder.model()?,
+        last: None,
+        left: None,
+        summary: folder.summary().unwrap_or_default(),
+        history: Vec::new(),
+        found_none: false,
+    };
+    let file = folder
+        .holds_run()
+        .then(|| ExperimentFile::read(&path.join("experiment.toml")));
+    let experiment = file.and_then(|file| Experiment::check(&file.ok()?.raw).ok());
+    Ok(Fitted {
+        trained,
+        experiment,
+        recording: None,
+        folder: Some(path.to_path_buf()),
+        notes: Vec::new(),
+        advice: None,
     })
 }
 

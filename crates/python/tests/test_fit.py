@@ -222,6 +222,9 @@ def test_nothing_is_left_half_done(tmp_path: Path, rows: np.ndarray) -> None:
 def test_a_run_is_loaded_with_its_history(tmp_path: Path, rows: np.ndarray) -> None:
     m = at.Model(seed=5, **SMALL).fit(rows, out=tmp_path / "run")
     again = at.load(tmp_path / "run")
+    # There is nothing left to continue.
+    ended = at.resume(tmp_path / "run")
+    assert ended.outcome_ == "finished" and np.array_equal(ended.history_["loss"], m.history_["loss"])
     # What was left to the data and to the usual settings is known then.
     known = again.get_params()
     assert known.items() >= {**SMALL, "seed": 5, "latent": 3, "forcing": "agtf"}.items()

@@ -5,8 +5,9 @@ import warnings
 
 
 def _as_keywords(hint: str) -> str:
-    """Flags in a hint as keywords: ``--held-out`` becomes ``held_out``."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda flag: flag[1].replace("-", "_"), hint)
+    """Flags in a hint as keywords: ``--held-out`` becomes ``held_out``, but not in commands."""
+    words = r"`attractor [^`]*`|--([a-z][a-z-]*)"
+    return re.sub(words, lambda found: found[1].replace("-", "_") if found[1] else found[0], hint)
 
 
 class AttractorError(Exception):

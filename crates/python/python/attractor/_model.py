@@ -456,7 +456,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def resume(path: str | os.PathLike[str], *, threads: int | None = None, progress: ProgressLike = None) -> Model:
-    """Continues the run in a folder to its end, bit for bit, whether Python or the command began it."""
+    """Continues the run in a folder to its end, bit for bit, whether Python or the command began it; one that has ended is loaded."""
     work = _native.resume(os.fspath(path), threads)
     wait(work, progress)
     native = work.result()
