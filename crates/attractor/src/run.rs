@@ -59,8 +59,8 @@ pub use progress::RunProgress;
 pub use recording::Recording;
 pub(crate) use recording::fingerprint as fingerprint_of;
 pub use snapshot::Snapshot;
-pub(crate) use training::LAST_CHOSEN;
 use training::Training;
+pub(crate) use training::{LAST_CHOSEN, SOLVED};
 
 const EXPERIMENT: &str = "experiment.toml";
 const MODEL: &str = "model.safetensors";

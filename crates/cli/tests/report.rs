@@ -57,6 +57,27 @@ fn notes(document: &Value) -> String {
     document["notes"].to_string()
 }
 
+/// The rows that a model is given are no forecast of it, and what is solved has no training to speak of.
+#[test]
+fn a_forecast_begins_where_the_data_that_a_model_takes_in_end() {
+    let folder = TempDir::new().unwrap();
+    let simulate = "simulate lorenz63 --steps 600 --standardize --out l.csv";
+    said(folder.path(), simulate, 0);
+    let train = "train l.csv --out r --quiet --model linear --order 4";
+    said(folder.path(), train, 0);
+    said(folder.path(), &format!("report r {QUICK}"), 0);
+    let page = folder.path().join("r/report.html");
+    let found = document(&page);
+    let (forecast, truth) = (&found["signals"]["forecast"], &found["signals"]["truth"]);
+    assert_eq!(forecast["from"], 3);
+    let row = |values: &Value, t: usize| values.as_array().unwrap()[3 * t..3 * t + 3].to_vec();
+    assert_eq!(row(&forecast["rows"], 0), row(truth, 3));
+    assert_ne!(row(&forecast["rows"], 1), row(truth, 4));
+    assert!(!notes(&found).contains("history"), "{}", notes(&found));
+    let story = fs::read_to_string(&page).unwrap();
+    assert!(story.contains("was fitted to 3 channels") && story.contains("solved for at once"));
+}
+
 #[test]
 fn a_run_has_a_page_with_all_its_parts() {
     let folder = trained("");

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::numbers::shortened;
 use super::signals::Signals;
+use super::story;
 use super::{FILE, Request};
 use crate::experiment::{MODEL, settings_of};
 use crate::inspection::InspectionDocument;
@@ -101,13 +102,16 @@ impl Material {
             notes
                 .push("there is no experiment.toml: how the model was trained is not known".into());
         }
-        if self.history.is_null() {
+        if self.history.is_null() && !story::is_solved(&self.outcome) {
             notes.push("there is no epoch in history.csv: there are no training curves".into());
         }
         if let (Ok(_), Some(why)) = (&self.truth, judged["why"].as_str()) {
             notes.push(format!("there are no scores: {why}"));
         }
-        for measure in judged["measures"].as_array().into_iter().flatten() {
+        // Of an orbit that diverges the verdict says so once.
+        let measures = judged["measures"].as_array();
+        let measures = measures.filter(|_| judged["diverged"] != true);
+        for measure in measures.into_iter().flatten() {
             if let (Some(name), Some(why)) = (measure["name"].as_str(), measure["why"].as_str()) {
                 notes.push(format!("there is no {name}: {why}"));
             }

@@ -45,6 +45,8 @@ pub(super) struct Signals {
     truth: Vec<f64>,
     /// The orbit from the first row of the data on, as far as it is bounded; empty if there is none.
     orbit: Vec<f64>,
+    /// The last row of the data from which its state is inferred.
+    from: usize,
     /// Rows of it that are a transient.
     transient: usize,
     /// The row at which it leaves all bounds.
@@ -67,6 +69,8 @@ impl Signals {
             Ok((orbit, diverged_at)) => (orbit, diverged_at, None),
             Err(why) => (Vec::new(), None, Some(why)),
         };
+        let longest = seen.map(Seen::longest);
+        let taken = longest.map_or(1, |data| taken(reconstruction.dynamics.as_ref(), data));
         let values = |truth: &Truth| {
             let whole = truth.seen.longest().rows().slice(0..rows);
             reconstruction.card.unscaled(whole.values().to_vec())
@@ -74,6 +78,7 @@ impl Signals {
         Signals {
             dim,
             truth: truth.map_or(Vec::new(), values),
+            from: taken.saturating_sub(1),
             // An orbit that ends early is shown from its start.
             transient: if diverged_at.is_some() { 0 } else { transient },
             orbit,
@@ -154,18 +159,27 @@ impl Signals {
         }
     }
 
-    /// The beginning of the orbit beside the data, and how long it is valid; null without data.
+    /// The beginning of the orbit beside the data, from the last row that the model takes in, and how long it is valid; null without data.
     fn forecast(&self) -> Value {
         let rows = FORECAST.min(VALUES / 3 / self.dim).max(2);
-        let rows = rows.min(self.truth.len().min(self.orbit.len()) / self.dim);
+        let from = self.from;
+        let rows =
+            rows.min((self.truth.len().min(self.orbit.len()) / self.dim).saturating_sub(from));
         if rows < 2 {
             return Value::Null;
         }
         let threshold = THRESHOLD.default.parse().unwrap_or(0.5);
         let truth = Rows::new(&self.truth, self.dim);
-        let valid = valid_steps(truth, Rows::new(&self.orbit, self.dim), threshold);
+        let skipped = from * self.dim;
+        let valid = valid_steps(
+            truth.moments(),
+            Rows::new(&self.truth[skipped..], self.dim),
+            Rows::new(&self.orbit[skipped..], self.dim),
+            threshold,
+        );
         json!({
-            "rows": list(self.orbit[..rows * self.dim].iter().copied()),
+            "from": from,
+            "rows": list(self.orbit[skipped..][..rows * self.dim].iter().copied()),
             "valid": valid,
             "threshold": threshold,
         })
@@ -199,7 +213,7 @@ fn free_orbit(
 
 /// The rows that a state is inferred from, and the orbit behind them.
 fn from_data(dynamics: &dyn Dynamics, data: Stretch<'_>, rows: usize) -> Vec<f64> {
-    let taken = dynamics.memory().rows().min(data.len());
+    let taken = taken(dynamics, data);
     let shown = (taken - 1 + dynamics.lead()).min(rows);
     let mut z = vec![0.0; dynamics.sizes().state];
     dynamics.infer(data.slice(0..taken), &mut z);
@@ -209,9 +223,20 @@ fn from_data(dynamics: &dyn Dynamics, data: Stretch<'_>, rows: usize) -> Vec<f64
     [given, &orbit].concat()
 }
 
-/// Steps for which e ≤ ε, e² = 1/N Σ (x̂ − x)²/σ²; a channel that does not vary counts in its own units.
-fn valid_steps(truth: Rows<'_>, orbit: Rows<'_>, threshold: f64) -> usize {
-    let spread: Vec<f64> = (truth.moments().into_iter())
+/// Rows of the data that a state is inferred from.
+fn taken(dynamics: &dyn Dynamics, data: Stretch<'_>) -> usize {
+    dynamics.memory().rows().min(data.len())
+}
+
+/// Steps behind the first row for which e ≤ ε, e² = 1/N Σ (x̂ − x)²/σ², with the moments (mean, σ) of all data; a channel that does not vary
+/// counts in its own units.
+fn valid_steps(
+    moments: Vec<(f64, f64)>,
+    truth: Rows<'_>,
+    orbit: Rows<'_>,
+    threshold: f64,
+) -> usize {
+    let spread: Vec<f64> = (moments.into_iter())
         .map(|(_, sd)| if sd > 0.0 { sd } else { 1.0 })
         .collect();
     let error = |(x, x_hat): (&[f64], &[f64])| {
@@ -234,7 +259,8 @@ mod tests {
         let off = |e: [f64; 4]| {
             let mut orbit = truth;
             (0..4).for_each(|i| orbit[i + 1] += e[i] * sd);
-            valid_steps(Rows::new(&truth, 1), Rows::new(&orbit, 1), 0.55)
+            let truth = Rows::new(&truth, 1);
+            valid_steps(truth.moments(), truth, Rows::new(&orbit, 1), 0.55)
         };
         assert_eq!(off([0.4, 0.5, 0.6, 0.0]), 2);
         assert_eq!(off([0.6, 0.0, 0.0, 0.0]), 0);

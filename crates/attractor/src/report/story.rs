@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::material::Material;
 use crate::model_file::Reconstruction;
 use crate::references::{self, METHODS, PAPER, TOOL};
-use crate::run::LAST_CHOSEN;
+use crate::run::{LAST_CHOSEN, SOLVED};
 use crate::verdict::Word;
 
 /// The question, then the answer, a paragraph each.
@@ -47,8 +47,13 @@ fn asked(material: &Material) -> String {
         return format!("This is a {model}; how it was trained is not known.");
     };
     let data = told.and_then(|told| told.file());
+    let verb = if is_solved(&material.outcome) {
+        "fitted to"
+    } else {
+        "trained on"
+    };
     format!(
-        "A {model} was trained on {}{} {}, with seed {}.",
+        "A {model} was {verb} {}{} {}, with seed {}.",
         count(sizes.channels, "channel"),
         data.map_or(String::new(), |file| format!(" of {file}")),
         (method.story)(experiment.settings()),
@@ -56,10 +61,18 @@ fn asked(material: &Material) -> String {
     )
 }
 
+/// Whether the parameters were solved for at once, without any training.
+pub(super) fn is_solved(outcome: &Value) -> bool {
+    outcome["chosen"] == SOLVED
+}
+
 /// How training ended; none if nothing says so.
 fn ended(outcome: &Value) -> Option<String> {
     let word = outcome["outcome"].as_str()?;
     let updates = grouped(outcome["update"].as_u64()? as usize);
+    if is_solved(outcome) {
+        return Some("Its parameters were solved for at once.".to_string());
+    }
     if word == "diverged" {
         return Some(format!("Training diverged at update {updates}."));
     }
@@ -67,12 +80,17 @@ fn ended(outcome: &Value) -> Option<String> {
     let loss = loss.map_or(String::new(), |loss| {
         format!(" with a loss of {}", figure(loss))
     });
-    Some(format!("Training {word} after {updates} updates{loss}."))
+    let s = if updates == "1" { "" } else { "s" };
+    let word = match word {
+        "interrupted" => "was interrupted",
+        word => word,
+    };
+    Some(format!("Training {word} after {updates} update{s}{loss}."))
 }
 
 /// Which parameters of the training the model has; none where they are those at its end, or nobody knows.
 fn kept(chosen: Option<&str>, outcome: &Value) -> Option<String> {
-    let Some(chosen) = chosen.filter(|chosen| *chosen != LAST_CHOSEN) else {
+    let Some(chosen) = chosen.filter(|chosen| ![LAST_CHOSEN, SOLVED].contains(chosen)) else {
         let diverged = outcome["outcome"] == "diverged";
         return diverged.then(|| "The model is its last finite state.".to_string());
     };
@@ -189,27 +207,38 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     let lyapunov = &dynamics["lyapunov"];
     let largest = lyapunov["exponents"][0].as_f64()?;
     let error = lyapunov["standard_errors"][0].as_f64()?;
+    let steps = dynamics["steps"].as_f64()?;
+    let growth = lyapunov["per_step"][0].as_f64()? * steps;
     let per = lyapunov["per"].as_str()?;
     let per = if per == "time" { "unit of time" } else { per };
     let meaning = match (dynamics["period"].as_f64(), largest) {
         (Some(period), _) => format!("the orbit is regular, with a period of {}", figure(period)),
-        (None, v) if v > 3.0 * error => "the orbit is chaotic".to_string(),
+        // Distances grow with the length of a regular orbit at most, those of a chaotic one exponentially.
+        (None, v) if v > 3.0 * error && growth > steps.ln() => "the orbit is chaotic".to_string(),
         (None, v) if v < -3.0 * error => "the orbit settles on a stable point or cycle".to_string(),
         _ => "the orbit is regular without a period, or too short to tell".to_string(),
     };
-    // An orbit that has come to rest has no scatter to speak of.
-    let error = if error > 1e-4 * largest.abs() {
-        format!(" ± {}", figure(error))
-    } else {
-        String::new()
-    };
+    let (largest, error) = with_error(largest, error);
     let others = dynamics["attractors"]["sentence"].as_str();
     let others = others.map(|sentence| format!(" {}.", capital(sentence)));
     Some(format!(
         "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.{}",
-        figure(largest).replace('-', "−"),
+        largest.replace('-', "−"),
         others.unwrap_or_default(),
     ))
+}
+
+/// A value and its error as texts, to the place of the error; an orbit that has come to rest has no scatter to speak of.
+fn with_error(value: f64, error: f64) -> (String, String) {
+    if error.is_nan() || error <= 1e-4 * value.abs() {
+        return (figure(value), String::new());
+    }
+    // The place of its first digit as it is rounded; of one or two units the next one is given as well.
+    let short = format!("{error:.0e}");
+    let (digit, place) = short.split_once('e').unwrap_or(("1", "0"));
+    let place = -place.parse::<i32>().unwrap_or(0) + i32::from(digit < "3");
+    let places = place.max(0) as usize;
+    (format!("{value:.places$}"), format!(" ± {error:.places$}"))
 }
 
 /// The program, its paper, and what the model, the training, the analysis and the measures are from.
@@ -269,14 +298,42 @@ mod tests {
     }
 
     #[test]
-    fn what_nature_does_is_told() {
-        let lyapunov = |largest: f64| {
-            let lyapunov =
-                json!({ "exponents": [largest], "standard_errors": [0.05], "per": "time" });
-            dynamics(&json!({ "lyapunov": lyapunov }), &Value::Null).unwrap()
+    fn errors_are_given_to_their_first_digits() {
+        let told = |value, error| {
+            let (value, error) = with_error(value, error);
+            value + &error
         };
-        assert!(lyapunov(0.9).ends_with("0.9 ± 0.05 per unit of time: the orbit is chaotic."));
-        assert!(lyapunov(-0.9).contains("is −0.9 ± 0.05 per unit of time: the orbit settles"));
+        assert_eq!(told(2.0789, 0.0518), "2.08 ± 0.05");
+        assert_eq!(told(-0.00152, 0.0177), "-0.002 ± 0.018");
+        assert_eq!(told(0.90923, 0.0096), "0.909 ± 0.010");
+        assert_eq!(told(1234.5, 321.0), "1234 ± 321");
+        assert_eq!(told(-36.5, 1e-9), "-36.5");
+    }
+
+    #[test]
+    fn what_is_solved_was_not_trained() {
+        let solved = json!({ "outcome": "finished", "update": 0, "chosen": SOLVED });
+        assert_eq!(
+            ended(&solved).unwrap(),
+            "Its parameters were solved for at once."
+        );
+        assert_eq!(kept(Some(SOLVED), &solved), None);
+    }
+
+    #[test]
+    fn what_nature_does_is_told() {
+        let over = |steps: usize, largest: f64| {
+            let lyapunov = json!({
+                "exponents": [largest], "standard_errors": [0.05], "per": "time", "per_step": [0.01 * largest],
+            });
+            let document = json!({ "lyapunov": lyapunov, "steps": steps });
+            dynamics(&document, &Value::Null).unwrap()
+        };
+        let lyapunov = |largest| over(10_000, largest);
+        // Distances have not yet grown by more than an orbit without chaos would let them.
+        assert!(over(500, 0.9).contains("too short to tell"));
+        assert!(lyapunov(0.9).ends_with("0.90 ± 0.05 per unit of time: the orbit is chaotic."));
+        assert!(lyapunov(-0.9).contains("is −0.90 ± 0.05 per unit of time: the orbit settles"));
         assert!(lyapunov(0.1).contains("too short to tell"));
         let diverged = dynamics(&json!({ "diverged_at": 1234 }), &Value::Null).unwrap();
         assert!(diverged.contains("after 1,234 steps"));

@@ -19,7 +19,7 @@ use crate::experiment::{self, BestBy, Choice, Job, Keeping, Remedy, Spread};
 pub(crate) const LAST_CHOSEN: &str = "last";
 
 /// What the card of a model says that was solved at once.
-const SOLVED: &str = "solved";
+pub(crate) const SOLVED: &str = "solved";
 
 /// A fit: what is fitted, where it is stored, who watches.
 pub(super) struct Training<'a> {

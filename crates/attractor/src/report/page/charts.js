@@ -27,7 +27,7 @@ function chart(label, describe, height = 230) {
 /** Where values stand on the canvas. */
 function axesOf(what, context, width, tall) {
   const positive = (list, isLog) => (isLog ? list.map((v) => (v > 0 ? Math.log10(v) : null)) : list);
-  const x = what.xRange || rangeOf(what.lines.map((line) => positive(line.x, what.logX)));
+  const x = what.xRange || spread(rangeOf(what.lines.map((line) => positive(line.x, what.logX))));
   const y = what.yRange || padded(rangeOf(what.lines.map((line) => positive(line.y, what.logY))));
   const [top, bottom] = [what.marks && what.marks.length ? 20 : 8, tall - 34];
   const yMarks = marksOf(y, what.logY, Math.max(2, Math.floor((bottom - top) / 45)));
@@ -51,6 +51,11 @@ function axesOf(what, context, width, tall) {
     px: (v) => place(v, what.logX, x, left, right),
     py: (v) => place(v, what.logY, y, bottom, top),
   };
+}
+
+/** A range that is not a point. */
+function spread([low, high]) {
+  return low < high ? [low, high] : padded([low, high]);
 }
 
 /** A range with some room about it. */
@@ -131,6 +136,8 @@ function drawLine(context, axes, line) {
   context.beginPath();
   let isDown = false;
   let last = 0;
+  const alone = aloneIn(line.y);
+  if (alone !== null) drawDots(context, axes, { ...line, x: [line.x[alone]], y: [line.y[alone]], alpha: 1 });
   for (let i = 0; i < line.x.length; i += 1) {
     const [x, y] = [axes.px(line.x[i]), line.y[i] === null ? NaN : axes.py(line.y[i])];
     if (!Number.isFinite(x) || !Number.isFinite(y)) {
@@ -146,6 +153,13 @@ function drawLine(context, axes, line) {
   }
   context.stroke();
   context.setLineDash([]);
+}
+
+/** Where the only value of a line is, of which nothing would else be seen; null if there are others. */
+function aloneIn(values) {
+  const isThere = (v) => v !== null && Number.isFinite(v);
+  const first = values.findIndex(isThere);
+  return first >= 0 && first === values.findLastIndex(isThere) ? first : null;
 }
 
 /** Points that let others show through. */

@@ -13,6 +13,11 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A text in which what stands between backticks is code. */
+function coded(text) {
+  return text.split("`").map((part, k) => (k % 2 ? make("code", {}, part) : part));
+}
+
 /** A section of the page with its heading, linked from the contents. */
 function addSection(id, title, ...children) {
   const heading = make("h2", { id: `${id}-title` }, title);

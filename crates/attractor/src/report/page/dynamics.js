@@ -14,7 +14,7 @@ function addDynamics(data) {
           `largest exponent per ${perWord(lyapunov.per)}`,
           lyapunov.exponents[0] === null
             ? "−∞"
-            : `${figure(lyapunov.exponents[0])} ± ${figure(lyapunov.standard_errors[0], 2)}`,
+            : withError(lyapunov.exponents[0], lyapunov.standard_errors[0]),
         ]
       : ["exponents", `none: diverges at step ${grouped(dynamics.diverged_at)}`],
     lyapunov ? ["Kaplan–Yorke dimension", figure(dynamics.kaplan_yorke)] : null,
@@ -32,8 +32,8 @@ function addDynamics(data) {
       { class: "facts" },
       facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
     ),
-    lyapunov ? exponentTable(lyapunov) : null,
-    make("div", { class: "pair" }, lyapunov ? exponentFigures(lyapunov, data.exponent) : null, regions ? regionFigure(regions) : null),
+    lyapunov ? exponentTable(lyapunov, dynamics.steps) : null,
+    make("div", { class: "pair" }, lyapunov ? exponentFigures(lyapunov, data.exponent) : null, regions && regions.visited > 1 ? regionFigure(regions) : null),
     attractors ? endsTable(attractors, data.channels) : null,
     periodicTables(data),
   );
@@ -51,9 +51,10 @@ const TRACED = 6;
 const NEAR = 12;
 
 /** The exponents as a table: close ones can be told apart however far away others are. */
-function exponentTable(lyapunov) {
-  const { exponents, standard_errors: errors } = lyapunov;
-  const row = (v, j) => [`λ${subscript(j + 1)}`, v === null ? "−∞" : figure(v, 5), v === null ? "–" : figure(errors[j], 2), signOf(v, errors[j])];
+function exponentTable(lyapunov, steps) {
+  const { exponents, standard_errors: errors, per_step: perStep } = lyapunov;
+  const shown = (v, error) => (v === null ? ["−∞", "–"] : rounded(v, error).map((text) => text ?? "–"));
+  const row = (v, j) => [`λ${subscript(j + 1)}`, ...shown(v, errors[j]), signOf(v, errors[j], steps * perStep[j], steps)];
   const rows = exponents.map(row);
   const head = ["", `exponent per ${perWord(lyapunov.per)}`, "±", ""];
   const caption = `The exponents add up to ${figure(lyapunov.sum, 5)}.`;
@@ -61,8 +62,10 @@ function exponentTable(lyapunov) {
   return make("div", {}, first, rows.length > LISTED ? folded(`The other ${rows.length - LISTED} exponents`, tableOf(null, head, rows.slice(LISTED))) : null);
 }
 
-function signOf(v, error) {
+/** What an exponent means: one by which distances grow or shrink less than without chaos over the orbit is none. */
+function signOf(v, error, growth, steps) {
   if (v === null) return "a direction is lost at once";
+  if (Math.abs(growth) < Math.log(steps)) return `zero, as far as ${grouped(steps)} steps tell`;
   if (v > 3 * error) return "expands";
   return v < -3 * error ? "contracts" : "zero within three errors";
 }
@@ -77,7 +80,7 @@ function exponentFigures(lyapunov, exponent) {
   const drawn = indices(exponents.length).filter((j) => exponents[j] !== null && Math.abs(exponents[j]) <= NEAR * size).slice(0, TRACED);
   const parts = indices(trace.length, (t) => t + 1);
   const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 5]];
-  const names = ["line", "dashed", "dotted", "dashed", "dashed", "dotted"];
+  const names = ["line", "dashed", "dotted", "chain", "short", "sparse"];
   const truth = exponent.from === "system" ? [{ x: [1, parts.length], y: [exponent.value, exponent.value], colour: "data", width: 1.6 }] : [];
   const lines = drawn.map((j, k) => ({ x: parts, y: trace.map((row) => row[j]), colour: "model", dash: dashes[k], width: k ? 1.5 : 2.2 }));
   const label = `exponent per ${perWord(lyapunov.per)}`;
@@ -160,7 +163,8 @@ function periodicTables(data) {
   return data.dynamics.periodic
     .filter((found) => found.count || found.period === 1)
     .map((found) => {
-      const what = found.period === 1 ? "fixed points" : `cycles of period ${found.period}`;
+      const s = found.count === 1 ? "" : "s";
+      const what = found.period === 1 ? `fixed point${s}` : `cycle${s} of period ${found.period}`;
       const caption = `${found.count} ${what}, ${PROOFS[found.proof]}`;
       if (!found.count) return make("p", { class: "lead" }, caption);
       const rows = found.cycles.map((cycle) => [

@@ -80,10 +80,6 @@ function estimates({ value, error, model, model_error: off }, isLike) {
   return isLike ? [data, level("model", withError(model, off), "model", "value")] : [data];
 }
 
-function withError(value, error) {
-  return error > 1e-4 * Math.abs(value) ? `${figure(value, 3)} ± ${figure(error, 1)}` : figure(value, 3);
-}
-
 /** A bar from no chaos to beyond the larger exponent. */
 function exponentScale(model, truth) {
   const [low, high] = [Math.min(0, model, truth), 1.15 * Math.max(model, truth, 1e-12)];
@@ -109,7 +105,7 @@ function addStage(data, coordinates, view) {
   if (points.length) view.face(points, clouds().frame);
   const stage = new Stage(data, coordinates, view, clouds);
   const kinds = [...new Set(clouds().cycles.drawn.map((cycle) => cycle.kind))];
-  const marks = kinds.map((kind) => [`${kind} point or cycle`, KINDS[kind].colour, KINDS[kind].mark]);
+  const marks = kinds.map((kind) => [`${KINDS[kind].word || kind} point or cycle`, KINDS[kind].colour, KINDS[kind].mark]);
   const legend = legendOf([["the model now", "model", "circle"], ...(data.live ? [["perturbed", "perturbed", "circle"]] : []), ...marks]);
   const figures = [
     stage.left ? framed(stage.left.canvas, dataTitle(data), { caption: attractorWords(signals) }) : null,

@@ -7,8 +7,24 @@ function figure(v, digits = 4) {
   if (v === 0 || !Number.isFinite(v)) return String(v).replace("-", "−");
   const size = Math.abs(v);
   const text =
-    size >= 1e-4 && size < 1e6 ? String(Number(v.toPrecision(digits))) : v.toExponential(Math.max(digits - 2, 0)).replace("e+", "e");
+    size >= 1e-4 && size < 1e6 ? String(Number(v.toPrecision(digits))) : Number(v.toPrecision(Math.max(digits - 1, 1))).toExponential().replace("e+", "e");
   return text.replace(/-/g, "−");
+}
+
+/** A value as [value, error], to the place of its error; of an error that is nothing beside it there is none. */
+function rounded(value, error) {
+  if (!(error > 1e-5 * Math.abs(value))) return [figure(value, 5), null];
+  const place = Math.floor(Math.log10(Number(error.toPrecision(1))));
+  // An error of one or two units of its place is given with one more.
+  const digits = Math.max(0, error / 10 ** place < 3 ? 1 - place : -place);
+  if (digits > 8 || Math.abs(value) >= 1e6) return [figure(value, 3), figure(error, 1)];
+  return [value, error].map((v) => v.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−"));
+}
+
+/** A value with its error, unless that is beyond the digits that are shown. */
+function withError(value, error) {
+  if (!(error > 1e-3 * Math.abs(value))) return figure(value, 3);
+  return rounded(value, error).join(" ± ");
 }
 
 /** A whole number with commas between its thousands. */
@@ -21,10 +37,18 @@ function ticks(low, high, count) {
   const raw = (high - low) / Math.max(1, count);
   if (!(raw > 0) || !Number.isFinite(raw)) return [low];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map((m) => m * power);
+  const from = steps.findLastIndex((step) => step >= raw * 0.999);
+  // One mark alone says nothing of the scale: then they are closer.
+  const lists = steps.slice(from).map((step) => multiples(low, high, step));
+  return lists.find((list) => list.length > 1) || lists.at(-1);
+}
+
+/** The multiples of a step from low to high. */
+function multiples(low, high, step) {
   const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) found.push(k * step);
-  return found.map((v) => Number(v.toPrecision(12)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) found.push(Number((k * step).toPrecision(12)));
+  return found;
 }
 
 /** Powers of ten (as exponents) from low to high, about `count` of them; null if there are not two. */

@@ -35,14 +35,13 @@ function scoreWords({ rows, from, floor_from: floor, starts }) {
 
 function scoreRow(score) {
   const cell = (key, text) => make("span", { class: "cell", "data-title": key }, text);
-  const error = score.standard_error === null ? "" : ` ± ${figure(score.standard_error, 2)}`;
   const about = score.why ? `${score.about}; ${score.why}` : `${score.about} (${score.better} is better)`;
   return make(
     "li",
     { class: "score" },
     make("span", { class: "name" }, score.name),
     scaleOf(score),
-    cell("value", `${figure(score.value, 3)}${error}`),
+    cell("value", withError(score.value, score.standard_error)),
     cell("floor", figure(score.floor, 3)),
     cell("chance", figure(score.chance, 3)),
     make("span", { class: "about" }, about),
@@ -82,7 +81,8 @@ function addTraining(history) {
   // Of training, not of data or model: their dashes tell them apart.
   const styles = [{ colour: "ink" }, { colour: "muted", dash: [5, 3] }];
   const figures = CURVES.map(({ title, columns, label, logY }) => {
-    const shown = columns.filter((name) => history[name] && history[name].some((v) => v !== null && (!logY || v > 0)));
+    // A strength of 0 throughout is that of a training without forcing.
+    const shown = columns.filter((name) => history[name] && history[name].some((v) => v !== null && v !== 0 && (!logY || v > 0)));
     if (!shown.length) return null;
     const lines = shown.map((name, k) => ({ x: history.epoch, y: history[name], ...styles[k] }));
     const curve = chart(

@@ -109,11 +109,14 @@ function sides(truth) {
 function spectrumChart(spectra, picker, step) {
   const line = (side, name) =>
     spectra[side] ? [{ x: spectra.frequency, y: spectra[side][picker.chosen], colour: name }] : [];
+  const [least, most] = rangeOf(spectra.truth ? [spectra.truth[picker.chosen]] : []);
   const unit = step.known ? (step.unit ? `frequency [1/${step.unit}]` : "frequency [1/time]") : "frequency [1/row]";
   return {
     lines: [...line("truth", "data"), ...line("generated", "model")],
     logX: true,
     logY: true,
+    // Rounding errors of an orbit at rest are no part of its spectrum.
+    yRange: spectra.truth && least > 0 ? padded([Math.log10(Math.max(least / 100, most * 1e-14)), Math.log10(most) + 0.5]) : null,
     xLabel: unit,
     yLabel: "power",
   };
@@ -149,18 +152,19 @@ function addForecast(data, picker) {
   const { forecast, truth, dim } = data.signals;
   if (!forecast) return;
   const time = timeAxis(data.step);
-  const count = Math.min(forecast.rows.length, truth.length) / dim;
+  const { from } = forecast;
+  const count = Math.min(forecast.rows.length, truth.length - from * dim) / dim;
   // Three times as long as it is valid shows how it parts.
   const shown = Math.min(count, Math.max(60, 3 * forecast.valid));
-  const line = (rows, name, width) => {
-    const y = columnOf(rows, dim, picker.chosen, 0, shown);
-    return { x: indices(y.length, time), y, colour: name, width };
+  const line = (rows, name, width, first) => {
+    const y = columnOf(rows, dim, picker.chosen, first, shown);
+    return { x: indices(y.length, time, from), y, colour: name, width };
   };
   const curve = chart(
     "a forecast of a channel beside the data",
     () => ({
-      lines: [line(truth, "data", 2.4), line(forecast.rows, "model", 1.5)],
-      marks: [{ x: time(forecast.valid), text: `valid for ${grouped(forecast.valid)} rows` }],
+      lines: [line(truth, "data", 2.4, from), line(forecast.rows, "model", 1.5, 0)],
+      marks: [{ x: time(from + forecast.valid), text: `valid for ${grouped(forecast.valid)} rows` }],
       xLabel: time.label,
       yLabel: picker.label(),
     }),
@@ -169,7 +173,7 @@ function addForecast(data, picker) {
   const { dt, unit, known } = data.step;
   const lasted = known ? ` (a time of ${figure(forecast.valid * dt)}${unit ? ` ${unit}` : ""})` : "";
   const words = [
-    `From the first row of the data on, the model is off by less than ${figure(forecast.threshold)}`,
+    `${from ? `The model takes in the first ${grouped(from + 1)} rows of the data. From the last of them` : "From the first row of the data"} on, it is off by less than ${figure(forecast.threshold)}`,
     `standard deviations, over all channels, for ${grouped(forecast.valid)} rows${lasted}.`,
   ].join(" ");
   addSection(

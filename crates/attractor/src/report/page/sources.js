@@ -7,7 +7,7 @@ function addData(found) {
   const driven = inputs.length ? ` and ${inputs.length} inputs` : "";
   const table = channelTable(channels);
   const findings = found.findings.map((f) =>
-    make("li", {}, make("strong", {}, f.severity), `: ${f.what}; ${f.remedy}`),
+    make("li", {}, make("strong", {}, f.severity), ...coded(`: ${f.what}; ${f.remedy}`)),
   );
   addSection(
     "data",

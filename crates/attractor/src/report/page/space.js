@@ -213,17 +213,19 @@ function drawEdge(context, at, marks, name, [middle, width]) {
     context.fillText(text, x + 8 * aside[0], y + 11 * aside[1]);
   }
   const widest = Math.max(...marks.map(({ text }) => context.measureText(text).width));
-  const off = 16 + Math.abs(aside[0]) * widest + Math.abs(aside[1]) * 10;
+  const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
+  const isUpright = aside[0] < -0.9;
+  const wide = isUpright ? 0 : context.measureText(text).width / 2;
+  const off = 16 + Math.abs(aside[0]) * (widest + wide) + Math.abs(aside[1]) * 10;
   context.fillStyle = colour("ink");
-  drawName(context, name, [half[0] + off * aside[0], half[1] + off * aside[1]], [aside, width]);
+  drawName(context, text, isUpright, [half[0] + off * aside[0], half[1] + off * aside[1]], width);
 }
 
 /** The name of an axis; along an upright edge it runs upward. */
-function drawName(context, name, [x, y], [aside, width]) {
-  const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
+function drawName(context, text, isUpright, [x, y], width) {
   context.save();
   context.textAlign = "center";
-  if (aside[0] < -0.9) {
+  if (isUpright) {
     context.translate(Math.max(x, 8), y);
     context.rotate(-Math.PI / 2);
     context.fillText(text, 0, 0);
@@ -298,7 +300,7 @@ function drawTrail(context, project, { points, colour: name }, asLines) {
 const KINDS = {
   stable: { colour: "stable", corners: 0, mark: "circle" },
   saddle: { colour: "saddle", corners: 4, mark: "diamond" },
-  repeller: { colour: "repeller", corners: 3, mark: "triangle" },
+  repeller: { word: "repelling", colour: "repeller", corners: 3, mark: "triangle" },
   marginal: { colour: "muted", corners: 4, mark: "diamond" },
 };
 
