@@ -5,7 +5,7 @@ mod layer;
 mod page;
 
 pub use axis::{Axis, Labels, Scale, Tick};
-pub use layer::{Layer, Side};
+pub use layer::{Layer, Shape, Side};
 pub use page::{Key, Page, Sample};
 
 use crate::drawing::colour::ColourMap;
@@ -116,6 +116,10 @@ impl Chart {
 
     /// Draws the chart with its data in a frame that has some room on its right.
     fn draw(&self, drawing: &mut Drawing, frame: Frame, room: f64) {
+        let frame = match self.surroundings {
+            Surroundings::Axes => frame,
+            Surroundings::Nothing => self.in_proportion(frame),
+        };
         let images = |layer: &&Layer| matches!(layer, Layer::Image { .. });
         let all = || self.layers.iter();
         for layer in all().filter(images).chain(all().filter(|l| !images(l))) {
@@ -134,6 +138,19 @@ impl Chart {
         if let Some(bar) = &self.bar {
             // At the end of the room, so that the bars of a column line up.
             bar.draw(drawing, frame, room - BAR - beside(&bar.axis, frame.height));
+        }
+    }
+
+    /// The part of a frame in which lengths across are those upward.
+    fn in_proportion(&self, frame: Frame) -> Frame {
+        let (across, up) = (self.x.high - self.x.low, self.y.high - self.y.low);
+        let scale = (frame.width / across).min(frame.height / up);
+        let (width, height) = (scale * across, scale * up);
+        Frame {
+            left: frame.left + (frame.width - width) / 2.0,
+            top: frame.top + (frame.height - height) / 2.0,
+            width,
+            height,
         }
     }
 

@@ -359,6 +359,17 @@ impl Stroke {
         }
     }
 
+    /// That of the i-th of several lines: in grey, where colours are alike, its dashes tell it apart.
+    pub fn of_line(i: usize, width: f64) -> Stroke {
+        const DASHES: [Option<(f64, f64)>; 4] =
+            [None, Some((4.0, 1.4)), Some((1.3, 1.1)), Some((8.0, 1.4))];
+        let dash = DASHES[i % DASHES.len()];
+        Stroke {
+            dash,
+            ..Stroke::new(Colour::of_line(i), width)
+        }
+    }
+
     /// The same, dashed.
     pub fn dashed(self) -> Stroke {
         let dash = Some((3.0, 2.0));

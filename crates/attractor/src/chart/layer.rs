@@ -28,6 +28,8 @@ pub enum Layer {
     Dots {
         /// x, y and the length of the bar to either side; none if it is not above 0.
         points: Vec<(f64, f64, f64)>,
+        /// Their shape.
+        shape: Shape,
         /// Their colour.
         colour: Colour,
         /// The axis of y.
@@ -64,8 +66,46 @@ pub enum Layer {
     Words(String, Point),
 }
 
+/// How dots look: in grey, where colours are alike, shapes tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A circle.
+    Circle,
+    /// A square.
+    Square,
+    /// A square on its corner.
+    Diamond,
+    /// A triangle.
+    Triangle,
+}
+
 /// Radius of dots in points.
 const DOT: f64 = 1.6;
+
+impl Shape {
+    /// That of the i-th of several.
+    pub fn of(i: usize) -> Shape {
+        [
+            Shape::Circle,
+            Shape::Square,
+            Shape::Diamond,
+            Shape::Triangle,
+        ][i % 4]
+    }
+
+    /// A dot at a place on the page.
+    pub(super) fn path(self, (x, y): Point) -> Path {
+        // All of about the same area.
+        let corners: &[Point] = match self {
+            Shape::Circle => return Path::circle((x, y), DOT),
+            Shape::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Shape::Diamond => &[(-1.3, 0.0), (0.0, -1.3), (1.3, 0.0), (0.0, 1.3)],
+            Shape::Triangle => &[(-1.25, 0.8), (0.0, -1.4), (1.25, 0.8)],
+        };
+        let corner = |&(u, v): &Point| (x + DOT * u, y + DOT * v);
+        Path::through(corners.iter().map(corner)).closed()
+    }
+}
 
 impl Layer {
     pub(super) fn draw(&self, chart: &Chart, drawing: &mut Drawing, frame: Frame) {
@@ -87,9 +127,10 @@ impl Layer {
             } => at(*side).line(points, *stroke, drawing),
             Layer::Dots {
                 points,
+                shape,
                 colour,
                 side,
-            } => at(*side).dots(points, *colour, drawing),
+            } => at(*side).dots(points, (*shape, *colour), drawing),
             Layer::Columns { columns, colour } => left.columns(columns, *colour, drawing),
             Layer::Area { points, fill, edge } => {
                 let corners = points.iter().map(|&point| left.of(point));
@@ -152,14 +193,18 @@ impl Places<'_> {
         drawing.line(path, stroke, Some(self.frame));
     }
 
-    fn dots(&self, points: &[(f64, f64, f64)], colour: Colour, drawing: &mut Drawing) {
+    fn dots(
+        &self,
+        points: &[(f64, f64, f64)],
+        (shape, colour): (Shape, Colour),
+        drawing: &mut Drawing,
+    ) {
         for &(x, y, error) in points.iter().filter(|(_, y, _)| y.is_finite()) {
             if error > 0.0 {
                 let bar = [(x, y - error), (x, y + error)];
                 self.line(&bar, Stroke::new(colour, 0.6), drawing);
             }
-            let dot = Path::circle(self.of((x, y)), DOT);
-            drawing.area(dot, colour, None);
+            drawing.area(shape.path(self.of((x, y))), colour, None);
         }
     }
 

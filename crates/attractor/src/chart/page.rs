@@ -1,6 +1,6 @@
 //! A page: charts in rows and columns whose frames line up, a letter for each, and one legend above all.
 
-use super::{Chart, GAP, Margins, WORDS};
+use super::{Chart, GAP, Margins, Shape, Surroundings, WORDS};
 use crate::drawing::{Colour, Drawing, Frame, Path, Stroke, Text, font};
 
 /// Charts on a page.
@@ -34,6 +34,8 @@ pub enum Sample {
     Line(Stroke),
     /// An area.
     Area(Colour),
+    /// A dot.
+    Dot(Shape, Colour),
 }
 
 impl Key {
@@ -42,6 +44,14 @@ impl Key {
         Key {
             words: words.into(),
             sample: Sample::Line(stroke),
+        }
+    }
+
+    /// The entry of dots.
+    pub fn dot(words: impl Into<String>, shape: Shape, colour: Colour) -> Key {
+        Key {
+            words: words.into(),
+            sample: Sample::Dot(shape, colour),
         }
     }
 }
@@ -111,7 +121,11 @@ impl Page {
             let cell = self.cell(column);
             let index = row * self.columns.len() + column;
             if let Some(Some(chart)) = self.charts.get(index) {
-                let around = margins.columns[column];
+                // What has no axes takes the room of those of others.
+                let around = match chart.surroundings {
+                    Surroundings::Axes => margins.columns[column],
+                    Surroundings::Nothing => Margins::default(),
+                };
                 let frame = Frame {
                     left: left + around.left,
                     top: top + margins.rows[row].top,
@@ -203,6 +217,10 @@ fn draw_sample(sample: Sample, left: f64, middle: f64, drawing: &mut Drawing) {
             let ends = [(left, middle), (left + SAMPLE, middle)];
             let width = stroke.width.max(1.0);
             drawing.line(Path::through(ends), Stroke { width, ..stroke }, None);
+        }
+        Sample::Dot(shape, colour) => {
+            let path = shape.path((left + SAMPLE / 2.0, middle));
+            drawing.area(path, colour, None);
         }
         Sample::Area(colour) => {
             let frame = Frame {

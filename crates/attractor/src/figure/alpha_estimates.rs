@@ -60,7 +60,7 @@ fn legend() -> Vec<Key> {
 }
 
 fn stroke(i: usize) -> Stroke {
-    Stroke::new(Colour::of_line(i), 1.0)
+    Stroke::of_line(i, 1.0)
 }
 
 fn bound_stroke() -> Stroke {

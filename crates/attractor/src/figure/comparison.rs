@@ -5,7 +5,7 @@ use attractor_core::measure::summary::median;
 use super::groups::{Groups, Level};
 use super::{Figure, Kind, NOT_IN_PAPER, Request, TWO_COLUMNS, Takes};
 use crate::Error;
-use crate::chart::{Axis, Chart, Layer, Page, Scale, Side};
+use crate::chart::{Axis, Chart, Key, Layer, Page, Scale, Shape, Side};
 use crate::drawing::{Colour, Stroke};
 
 pub(super) const KIND: Kind = Kind {
@@ -27,7 +27,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let height = ROW * groups.all.len().max(2) as f64;
     let columns = charts.len();
     let page = Page::grid(request.width_or(TWO_COLUMNS), columns, height, charts);
-    let page = page.with_legend(groups.legend("median ± MAD"));
+    let marks = vec![Key::dot("median ± MAD", Shape::Circle, Colour::VERMILION)];
+    let page = page.with_legend(groups.legend(marks));
     Ok(groups.figure(page.draw()))
 }
 
@@ -68,6 +69,7 @@ fn chart(groups: &Groups, measure: usize) -> Chart {
         });
         chart.layers.push(Layer::Dots {
             points: vec![(middle.log10(), row, 0.0)],
+            shape: Shape::Circle,
             colour: Colour::VERMILION,
             side: Side::Left,
         });

@@ -75,9 +75,8 @@ impl Groups {
     }
 
     /// What the marks mean, and the numbers of the groups.
-    pub(super) fn legend(&self, scores: &str) -> Vec<Key> {
-        let marks = [
-            Key::line(scores, Stroke::new(Colour::VERMILION, 1.6)),
+    pub(super) fn legend(&self, marks: Vec<Key>) -> Vec<Key> {
+        let levels = [
             Key::line("floor", Level::Floor.stroke()),
             Key::line("chance", Level::Chance.stroke()),
         ];
@@ -86,7 +85,7 @@ impl Groups {
             let invisible = Stroke::new(Colour::PAPER, 0.1);
             Key::line(format!("{} = {}", g + 1, group.name), invisible)
         });
-        marks.into_iter().chain(names).collect()
+        marks.into_iter().chain(levels).chain(names).collect()
     }
 
     /// The figure with the scores as numbers.

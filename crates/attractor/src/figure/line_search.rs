@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Figure, FigureError, Kind, Request, Takes};
 use crate::Error;
 use crate::anatomy::Table;
-use crate::chart::{Axis, Chart, Key, Layer, Page, Side};
+use crate::chart::{Axis, Chart, Key, Layer, Page, Shape, Side};
 use crate::drawing::{Colour, Stroke};
 
 pub(super) const KIND: Kind = Kind {
@@ -154,6 +154,10 @@ fn layers(curve: &[Strength], score: usize, colour: Colour, side: Side) -> Vec<L
         points: constant()
             .map(|s| (s.alpha, s.scores[score], s.scores[score + 1]))
             .collect(),
+        shape: match side {
+            Side::Left => Shape::Circle,
+            Side::Right => Shape::Square,
+        },
         colour,
         side,
     };

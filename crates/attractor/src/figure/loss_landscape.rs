@@ -44,8 +44,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
         for (i, alpha) in SURFACES.iter().enumerate() {
             let surface = logarithms(&table, 2 + i);
             let title = match runs.len() {
-                1 => format!("α = {alpha}"),
-                _ => format!("{name}, α = {alpha}"),
+                1 => format!("log₁₀ loss, α = {alpha}"),
+                _ => format!("{name}: log₁₀ loss, α = {alpha}"),
             };
             let angles = Angles::of_degrees(request.view.unwrap_or(VIEW));
             surfaces.push(relief(&surface, angles).titled(title));

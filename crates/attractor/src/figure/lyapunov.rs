@@ -10,7 +10,7 @@ use super::subject::Subject;
 use super::{Figure, FigureError, Kind, NOT_IN_PAPER, Request, Takes};
 use crate::Error;
 use crate::anatomy::{Table, per};
-use crate::chart::{Axis, Chart, Key, Layer, Page, Scale, Side};
+use crate::chart::{Axis, Chart, Key, Layer, Page, Scale, Shape, Side};
 use crate::drawing::{Colour, Stroke};
 use crate::recording_exponent::of_recording;
 
@@ -66,10 +66,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
         .into());
     }
     let (_, unit) = per(&runs[0].reconstruction.card.step);
-    let legend = all.iter().map(|found| {
-        let stroke = Stroke::new(found.colour, 2.4);
-        Key::line(found.name.as_str(), stroke)
-    });
+    let named = all.iter().enumerate();
+    let legend = named.map(|(i, found)| Key::dot(found.name.as_str(), Shape::of(i), found.colour));
     // All of them hide how the largest differ, where others are far below: these have a panel of their own.
     let count = all
         .iter()
@@ -190,6 +188,7 @@ fn chart(all: &[Exponents], count: usize, unit: &str) -> Chart {
                 points: points
                     .map(|(j, (v, e))| (j as f64 + 1.0 + off, *v, *e))
                     .collect(),
+                shape: Shape::of(i),
                 colour: found.colour,
                 side: Side::Left,
             }

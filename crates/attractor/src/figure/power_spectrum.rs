@@ -57,7 +57,7 @@ fn draw(request: &Request) -> Result<Figure, Error> {
 fn stroke(series: usize) -> Stroke {
     match series {
         0 => Stroke::new(Colour::INK.mixed(Colour::PAPER, 0.5), 2.0),
-        run => Stroke::new(Colour::of_line(run - 1), 0.9),
+        run => Stroke::of_line(run - 1, 0.9),
     }
 }
 

@@ -58,12 +58,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
 
 /// Channels by colour, if there are several.
 fn legend(excerpt: &Excerpt, shown: &[usize]) -> Vec<Key> {
-    let entry = |(i, c): (usize, &usize)| {
-        Key::line(
-            excerpt.labels[*c].as_str(),
-            Stroke::new(Colour::of_line(i), 0.8),
-        )
-    };
+    let entry =
+        |(i, c): (usize, &usize)| Key::line(excerpt.labels[*c].as_str(), Stroke::of_line(i, 0.8));
     match shown {
         [_] => Vec::new(),
         several => several.iter().enumerate().map(entry).collect(),
@@ -85,7 +81,7 @@ fn traces(compared: &Compared, shown: &[usize]) -> Vec<Chart> {
             .layers
             .extend(shown.iter().enumerate().map(|(i, c)| Layer::Line {
                 points: excerpt.trace(x, *c),
-                stroke: Stroke::new(colour((panel, i), shown.len()), 0.7),
+                stroke: stroke((panel, i), shown.len()),
                 side: Side::Left,
             }));
         chart
@@ -93,12 +89,19 @@ fn traces(compared: &Compared, shown: &[usize]) -> Vec<Chart> {
     all.iter().enumerate().map(chart).collect()
 }
 
-/// One channel has the colour of its panel, several have their own.
-fn colour((panel, i): (usize, usize), channels: usize) -> Colour {
-    match (channels, panel) {
-        (1, 0) => Colour::INK,
-        (1, _) => Colour::BLUE,
-        _ => Colour::of_line(i),
+/// One channel has the colour of its panel, several have lines of their own.
+fn stroke((panel, i): (usize, usize), channels: usize) -> Stroke {
+    match channels {
+        1 => Stroke::new(colour(panel), 0.7),
+        _ => Stroke::of_line(i, 0.7),
+    }
+}
+
+/// The truth is above, orbits of runs below.
+fn colour(panel: usize) -> Colour {
+    match panel {
+        0 => Colour::INK,
+        _ => Colour::BLUE,
     }
 }
 
@@ -112,15 +115,17 @@ fn beside_traces(compared: &Compared, spaces: Vec<Chart>, shown: &[usize], width
     }
 }
 
-/// Three channels in a box, which is that of the truth.
+/// Three channels in a box, which holds what the axes of traces hold.
 fn boxes(compared: &Compared, angles: Option<Angles>) -> Vec<Chart> {
     let excerpt = &compared.excerpt;
-    let labels = [0, 1, 2].map(|c| excerpt.labels[c].clone());
-    let space = Space::around(&excerpt.truth, labels, angles);
-    let all = compared.all().into_iter().enumerate();
+    let all = compared.all();
+    let series: Vec<&[f64]> = all.iter().map(|(_, x)| *x).collect();
+    let axes = [0, 1, 2].map(|c| excerpt.value_axis(&[c], &series));
+    let space = Space::within(axes, &excerpt.truth, angles);
+    let all = all.into_iter().enumerate();
     all.map(|(panel, (_, x))| {
         let mut chart = space.chart();
-        let stroke = Stroke::new(colour((panel, 0), 1), 0.5);
+        let stroke = Stroke::new(colour(panel), 0.5);
         chart.layers.push(space.line(x, stroke));
         chart
     })
@@ -137,7 +142,7 @@ fn planes(compared: &Compared) -> Vec<Chart> {
         let mut chart = Chart::new(across.clone(), up.clone());
         chart.layers.push(Layer::Line {
             points: x.chunks_exact(2).map(|row| (row[0], row[1])).collect(),
-            stroke: Stroke::new(colour((panel, 0), 1), 0.6),
+            stroke: Stroke::new(colour(panel), 0.6),
             side: Side::Left,
         });
         chart

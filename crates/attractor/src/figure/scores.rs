@@ -5,7 +5,7 @@ use attractor_core::measure::summary::median;
 use super::groups::{self, Groups, Level};
 use super::{Figure, Kind, NOT_IN_PAPER, Request, Takes};
 use crate::Error;
-use crate::chart::{Axis, Chart, Layer, Page, Scale, Side};
+use crate::chart::{Axis, Chart, Key, Layer, Page, Scale, Shape, Side};
 use crate::drawing::{Colour, Stroke};
 
 pub(super) const KIND: Kind = Kind {
@@ -28,8 +28,8 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let measures = 0..groups.measures.len();
     let charts: Vec<Chart> = measures.map(|m| chart(&groups, m)).collect();
     let width = request.width_or(groups::width(&groups));
-    let page = Page::stacked(width, HEIGHT, lowest_speaks(charts))
-        .with_legend(groups.legend("runs and their median"));
+    let page =
+        Page::stacked(width, HEIGHT, lowest_speaks(charts)).with_legend(groups.legend(marks()));
     Ok(groups.figure(page.draw()))
 }
 
@@ -41,6 +41,19 @@ fn lowest_speaks(mut charts: Vec<Chart>) -> Vec<Chart> {
             .for_each(|chart| chart.x = chart.x.clone().silent());
     }
     charts
+}
+
+/// Runs are pale, their median is not.
+fn pale() -> Colour {
+    Colour::VERMILION.mixed(Colour::PAPER, 0.35)
+}
+
+fn marks() -> Vec<Key> {
+    let median = Stroke::new(Colour::VERMILION, 1.6);
+    vec![
+        Key::dot("runs", Shape::Circle, pale()),
+        Key::line("median", median),
+    ]
 }
 
 fn chart(groups: &Groups, measure: usize) -> Chart {
@@ -64,7 +77,8 @@ fn chart(groups: &Groups, measure: usize) -> Chart {
         let at = |k: usize| middle + step * (k as f64 - 0.5 * (values.len() as f64 - 1.0));
         chart.layers.push(Layer::Dots {
             points: dots.map(|(k, v)| (at(k), *v, 0.0)).collect(),
-            colour: Colour::VERMILION.mixed(Colour::PAPER, 0.35),
+            shape: Shape::Circle,
+            colour: pale(),
             side: Side::Left,
         });
         let mut finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();

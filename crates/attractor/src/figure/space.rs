@@ -84,11 +84,16 @@ impl Space {
     /// A box about points, rows of three, seen from given angles or from where they cover most.
     pub(super) fn around(points: &[f64], labels: [String; 3], angles: Option<Angles>) -> Space {
         let column = |c: usize| points.iter().skip(c).step_by(3).copied();
-        let [first, second, third] = labels;
-        let axes = [(0, first), (1, second), (2, third)].map(|(c, label)| {
-            let axis = Axis::around("", column(c));
+        let mut axes = [0, 1, 2].map(|c| Axis::around("", column(c)));
+        (axes.iter_mut().zip(labels)).for_each(|(axis, label)| axis.label = label);
+        Space::within(axes, points, angles)
+    }
+
+    /// A box with these axes, seen from given angles or from where points cover most.
+    pub(super) fn within(axes: [Axis; 3], points: &[f64], angles: Option<Angles>) -> Space {
+        let axes = axes.map(|axis| {
             let room = 0.05 / 1.1 * (axis.high - axis.low);
-            Axis::new(label, axis.low + room, axis.high - room)
+            Axis::new(axis.label, axis.low + room, axis.high - room)
         });
         let mut space = Space {
             axes,
@@ -134,10 +139,18 @@ impl Space {
         chart
     }
 
-    /// A line through points, rows of three.
+    /// A line through points, rows of three, as far as they are in the box.
     pub(super) fn line(&self, x: &[f64], stroke: Stroke) -> Layer {
+        let is_in = |row: &[f64]| self.unit(row).iter().all(|v| v.abs() <= BOX);
+        let at = |row: &[f64]| {
+            if is_in(row) {
+                self.at(row)
+            } else {
+                (f64::NAN, f64::NAN)
+            }
+        };
         Layer::Line {
-            points: x.chunks_exact(3).map(|row| self.at(row)).collect(),
+            points: x.chunks_exact(3).map(at).collect(),
             stroke,
             side: Side::Left,
         }
