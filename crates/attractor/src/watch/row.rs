@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::ExperimentFile;
 use crate::run::{Ending, Folder, RunProgress, is_claimed};
-use crate::study::Scored;
+use crate::study::{Measured, Scored};
 
 const EXPERIMENT: &str = "experiment.toml";
 const SCORES: &str = "scores.json";
@@ -200,6 +200,12 @@ impl Row {
 /// Value, floor and chance of every measure.
 fn scores(scored: &Scored) -> Value {
     let scores = scored.scores.iter();
-    let scores = scores.map(|(id, m)| (id.to_string(), json!([m.value, m.floor, m.chance])));
+    let levels = |m: &Measured| json!([m.value, m.floor, m.chance].map(|v| v.map(rounded)));
+    let scores = scores.map(|(id, m)| (id.to_string(), levels(m)));
     Value::Object(scores.collect::<Map<_, _>>())
+}
+
+/// With six significant digits: more than are shown, and a third of the text.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }

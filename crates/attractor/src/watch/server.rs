@@ -250,7 +250,8 @@ fn tell(watcher: &Watcher, mut stream: TcpStream, stop: &AtomicBool) -> io::Resu
             survey.since(seen)
         };
         if let Some((version, document)) = change {
-            write!(stream, "data: {document}\n\n")?;
+            // As one piece: a socket would be given every number of it alone.
+            stream.write_all(format!("data: {document}\n\n").as_bytes())?;
             (seen, said) = (version, Instant::now());
         } else if said.elapsed() > UNREAD {
             // A comment, which fails where nobody listens any more.

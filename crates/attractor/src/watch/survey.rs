@@ -52,6 +52,8 @@ pub(super) struct Survey {
 struct Known {
     id: u32,
     row: Row,
+    /// The row as the page reads it, so that thousands of them are sent at once.
+    text: String,
     /// The time of its folder; none if it must be read again.
     time: Option<SystemTime>,
     /// The version at which it changed.
@@ -100,6 +102,7 @@ impl Survey {
         if differing != self.differing.1 {
             self.differing = (self.version, differing);
         }
+        self.write();
     }
 
     /// Drops runs that are not there any more.
@@ -121,6 +124,7 @@ impl Survey {
             Known {
                 id: *given,
                 row: Row::default(),
+                text: String::new(),
                 time: None,
                 changed: version,
             }
@@ -144,6 +148,15 @@ impl Survey {
         differing.into_iter().collect()
     }
 
+    /// Writes the rows that have changed as texts; all of them if they now differ in other settings.
+    fn write(&mut self) {
+        let (version, (since, names)) = (self.version, &self.differing);
+        let is_new = |known: &Known| known.changed == version || *since == version;
+        for (path, known) in self.known.iter_mut().filter(|(_, known)| is_new(known)) {
+            known.text = document(&self.roots, names, path, known).to_string();
+        }
+    }
+
     /// How many runs there are.
     pub(super) fn len(&self) -> usize {
         self.known.len()
@@ -155,37 +168,37 @@ impl Survey {
         known.map(|(path, _)| path.clone())
     }
 
-    /// What has changed since a version, and the version now; none if nothing has. From version 0 on it is everything.
-    pub(super) fn since(&self, seen: u64) -> Option<(u64, Value)> {
+    /// What has changed since a version, as a document, and the version now; none if nothing has. From version 0 on it is everything.
+    pub(super) fn since(&self, seen: u64) -> Option<(u64, String)> {
         let is_whole = self.differing.0 > seen || seen == 0;
-        let is_new = |known: &&Known| is_whole || known.changed > seen;
-        let changed = self.known.iter().filter(|(_, known)| is_new(known));
-        let runs: Vec<Value> = changed
-            .map(|(path, known)| self.document(path, known))
-            .collect();
+        let changed = self.known.values();
+        let changed = changed.filter(|known| is_whole || known.changed > seen);
+        let runs: Vec<&str> = changed.map(|known| known.text.as_str()).collect();
         let gone = self.gone.iter().filter(|(version, _)| *version > seen);
         let gone: Vec<u32> = gone.map(|(_, id)| *id).collect();
         if !is_whole && runs.is_empty() && gone.is_empty() {
             return None;
         }
-        let document = json!({
-            "whole": is_whole,
-            "settings": self.differing.1,
-            "runs": runs,
-            "gone": gone,
-        });
+        let rest = [
+            ("whole", json!(is_whole)),
+            ("settings", json!(self.differing.1)),
+            ("gone", json!(gone)),
+        ];
+        let rest = rest.map(|(name, value)| format!("\"{name}\":{value},"));
+        let document = format!("{{{}\"runs\":[{}]}}", rest.concat(), runs.join(","));
         Some((self.version, document))
     }
+}
 
-    fn document(&self, path: &Path, known: &Known) -> Value {
-        let names = self.differing.1.iter();
-        let values: Vec<Option<&String>> = names.map(|name| known.row.settings.get(name)).collect();
-        let mut document = known.row.document();
-        document["id"] = json!(known.id);
-        document["name"] = json!(name(&self.roots, path));
-        document["values"] = json!(values);
-        document
-    }
+/// A run as the page reads it, with its values of the settings in which runs differ.
+fn document(roots: &[PathBuf], differing: &[String], path: &Path, known: &Known) -> Value {
+    let names = differing.iter();
+    let values: Vec<Option<&String>> = names.map(|name| known.row.settings.get(name)).collect();
+    let mut document = known.row.document();
+    document["id"] = json!(known.id);
+    document["name"] = json!(name(roots, path));
+    document["values"] = json!(values);
+    document
 }
 
 /// A run's folder as it is shown: from the folder that was given on.
@@ -275,6 +288,12 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
+    /// What has changed since a version, understood.
+    fn since(survey: &Survey, seen: u64) -> (u64, Value) {
+        let (version, text) = survey.since(seen).unwrap();
+        (version, serde_json::from_str(&text).unwrap())
+    }
+
     #[test]
     fn runs_appear_change_and_vanish() {
         let folder = tempfile::tempdir().unwrap();
@@ -282,7 +301,7 @@ mod tests {
         let mut survey = Survey::of(vec![root.clone()]);
         survey.look();
         // A folder that is not there yet holds nothing.
-        let (seen, all) = survey.since(0).unwrap();
+        let (seen, all) = since(&survey, 0);
         assert_eq!(all["runs"], json!([]));
         write(
             &root.join("a/experiment.toml"),
@@ -293,7 +312,7 @@ mod tests {
             "model = \"plrnn\"\nhidden = 4\nseed = 2\n",
         );
         survey.look();
-        let (seen, all) = survey.since(seen).unwrap();
+        let (seen, all) = since(&survey, seen);
         assert_eq!(all["settings"], json!(["hidden"]));
         let runs = all["runs"].as_array().unwrap();
         assert_eq!(
@@ -312,7 +331,7 @@ mod tests {
             "{\"outcome\": \"diverged\", \"update\": 5}",
         );
         survey.look();
-        let (seen, change) = survey.since(seen).unwrap();
+        let (seen, change) = since(&survey, seen);
         assert_eq!(
             (&change["whole"], &change["runs"][0]["state"]),
             (&json!(false), &json!("diverged"))
@@ -321,7 +340,7 @@ mod tests {
         assert_eq!(survey.folder(id), Some(root.join("a")));
         fs::remove_dir_all(root.join("a")).unwrap();
         survey.look();
-        let (_, change) = survey.since(seen).unwrap();
+        let (_, change) = since(&survey, seen);
         assert_eq!(change["gone"], json!([id]));
         assert_eq!(survey.folder(id), None);
     }
@@ -335,7 +354,7 @@ mod tests {
         write(&run.join("progress.json"), "{");
         let mut survey = Survey::of(vec![folder.path().to_path_buf()]);
         survey.look();
-        let (_, all) = survey.since(0).unwrap();
+        let (_, all) = since(&survey, 0);
         let row = &all["runs"][0];
         assert_eq!(row["state"], "failed");
         assert!(
@@ -345,7 +364,7 @@ mod tests {
         fs::remove_file(run.join("scores.json")).unwrap();
         write(&run.join("experiment.toml"), "model = \"plrnn\"");
         survey.look();
-        let (_, all) = survey.since(0).unwrap();
+        let (_, all) = since(&survey, 0);
         assert_eq!(all["runs"][0]["state"], "interrupted");
     }
 }

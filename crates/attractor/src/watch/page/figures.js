@@ -77,7 +77,8 @@ class Scan {
     this.map = drawn(280, "medians of a score over two settings", (context, width, tall) => this.drawMap(context, width, tall));
     this.caption = make("figcaption");
     this.legend = legendOf([["runs and medians", "model"], ["floor", "floor", "dashed"], ["chance", "chance", "dashed"]]);
-    this.element = make("div", {}, this.controls, make("figure", {}, this.legend, this.plot.canvas, this.map.canvas, this.caption));
+    // Shown once there are scores.
+    this.element = make("div", { hidden: true }, this.controls, make("figure", {}, this.legend, this.plot.canvas, this.map.canvas, this.caption));
   }
 
   show(list) {
@@ -112,7 +113,7 @@ class Scan {
     this.map.canvas.hidden = !isMap;
     this.legend.hidden = isMap;
     this.caption.textContent = isMap
-      ? "Medians over all runs of a field; darker is better."
+      ? "Medians over all runs of a field; the stronger the colour, the better."
       : "Dots are runs, the line their medians.";
     (isMap ? this.map : this.plot).redraw();
   }
@@ -162,7 +163,9 @@ class Scan {
     const [low, high] = rangeOf(medians.map((row) => row.map((v) => (v === null ? null : scale(v)))));
     const box = { left: 96, top: 8, right: width - 84, bottom: tall - 44 };
     const [wide, high1] = [(box.right - box.left) / x.texts.length, (box.bottom - box.top) / y.texts.length];
-    const share = (v) => (isLower(id) ? high - scale(v) : scale(v) - low) / (high - low || 1);
+    // Medians that are all but equal have one colour.
+    const range = Math.max(high - low, 0.02);
+    const share = (v) => (isLower(id) ? high - scale(v) : scale(v) - low) / range;
     const [from, to] = ["middle", "model"].map(channelsOf);
     const paint = (part) => `rgb(${from.map((m, k) => Math.round(m + (to[k] - m) * part)).join()})`;
     medians.forEach((row, j) =>
@@ -214,8 +217,8 @@ function drawBar(context, [x, y, width, tall], paint, [bottom, top], title) {
   context.fillStyle = colour("muted");
   context.textAlign = "left";
   context.textBaseline = "middle";
-  context.fillText(figure(10 ** top, 2), x + width + 5, y + 6);
-  context.fillText(figure(10 ** bottom, 2), x + width + 5, y + tall - 6);
+  context.fillText(figure(10 ** top, 3), x + width + 5, y + 6);
+  context.fillText(figure(10 ** bottom, 3), x + width + 5, y + tall - 6);
   context.textBaseline = "top";
   context.textAlign = "right";
   context.fillText(title, x + width + 44, y + tall + 6);

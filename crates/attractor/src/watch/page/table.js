@@ -9,12 +9,12 @@ const BEYOND = 8;
  */
 class Grid {
   constructor(label, sort) {
-    [this.columns, this.rows, this.sort] = [[], [], sort];
+    [this.columns, this.rows, this.sort, this.drawn] = [[], [], sort, new Map()];
     this.head = make("div", { class: "row head", role: "row" });
     this.body = make("div", { class: "body", role: "rowgroup" });
     this.element = make("div", { class: "grid", role: "table", "aria-label": label, tabindex: 0 }, this.head, this.body);
     this.element.addEventListener("scroll", () => this.draw(), { passive: true });
-    new ResizeObserver(() => this.draw()).observe(this.element);
+    new ResizeObserver(() => this.columns.length && this.order()).observe(this.element);
   }
 
   show(columns, rows) {
@@ -33,6 +33,8 @@ class Grid {
     keyed.sort(([a], [b]) => between(a, b, sign));
     this.rows = keyed.map(([, row]) => row);
     this.element.setAttribute("aria-rowcount", this.rows.length);
+    this.drawn.clear();
+    this.body.replaceChildren();
     this.draw();
   }
 
@@ -63,10 +65,26 @@ class Grid {
     const { scrollTop, clientHeight } = this.element;
     const first = Math.max(0, Math.floor(scrollTop / tall) - BEYOND);
     const last = Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / tall) + BEYOND);
+    if (!this.drawn.size) this.measure(tall);
+    for (const [k, element] of this.drawn) {
+      if (k >= first && k < last) continue;
+      element.remove();
+      this.drawn.delete(k);
+    }
+    const fresh = [];
+    for (let k = first; k < last; k += 1) {
+      if (this.drawn.has(k)) continue;
+      fresh.push(this.row(this.rows[k], k * tall));
+      this.drawn.set(k, fresh.at(-1));
+    }
+    this.body.append(...fresh);
+  }
+
+  /** Gives the body the extent of all rows. */
+  measure(tall) {
     this.body.style.height = `${this.rows.length * tall}px`;
     this.body.style.minWidth = `${this.head.scrollWidth}px`;
-    const drawn = this.rows.slice(first, last).map((row, i) => this.row(row, (first + i) * tall));
-    this.body.replaceChildren(...(drawn.length ? drawn : [make("p", { class: "empty" }, "No run is like this.")]));
+    if (!this.rows.length) this.body.replaceChildren(make("p", { class: "empty" }, "No run is like this."));
   }
 
   row(row, top) {
@@ -102,6 +120,7 @@ function verdictChip(verdict) {
 
 function stateCell(run) {
   const chip = make("span", { class: `chip ${run.state}`, title: run.why || run.state }, run.state);
+  if (run.why) return make("span", { title: run.why }, chip, make("small", {}, run.why));
   if (run.state !== "running" || !run.updates) return chip;
   const share = make("i");
   share.style.width = `${(100 * run.update) / run.updates}%`;

@@ -37,6 +37,7 @@ class Overview {
     this.gallery = new Gallery(runs);
     this.best = section("Best and worst", make("p", { class: "lead" }, "By the first score of the table, among the runs shown."), this.gallery.element);
     this.scanned = section("Scores over settings", this.scan.element);
+    [this.best.hidden, this.scanned.hidden] = [true, true];
     this.compare = make("button", { type: "button", id: "compare", class: "main", click: () => this.open() }, "Compare");
     this.count = make("span", { class: "lead", id: "count" });
     this.elements = [this.states, this.controls(), this.grid.element, this.count, section("Training", this.hint(), this.curves.element), this.best, this.scanned];
@@ -95,6 +96,11 @@ class Overview {
     else this.grid.show(runColumns(runs, chosen), this.list);
     asked.sort = this.grid.sort;
     this.count.textContent = `${grouped(this.list.length)} of ${grouped(all.length)} runs`;
+    afterDrawing(this, () => this.showFigures());
+  }
+
+  /** What stands below the table, which is there first. */
+  showFigures() {
     this.scan.show(this.list);
     this.scanned.hidden = this.scan.element.hidden;
     this.follow();
@@ -201,6 +207,17 @@ class Comparison {
 }
 
 let view = null;
+
+/** Does something for a view once what has changed is on the screen: once, however often it is asked for meanwhile. */
+function afterDrawing(owner, act) {
+  if (owner.isAwaited) return;
+  owner.isAwaited = true;
+  const go = () => {
+    owner.isAwaited = false;
+    if (view === owner) act();
+  };
+  requestAnimationFrame(() => setTimeout(go));
+}
 
 /** Opens the view that the address names. */
 function open() {
