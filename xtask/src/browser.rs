@@ -1,4 +1,4 @@
-//! Pages of `attractor report` in a real browser: pages on small runs (of one, two, three and 64 channels, a collapsed one, a diverged one, and
+//! Pages of `attractor report` in a real browser: pages on small runs (of one, two, three and 64 channels, a collapsed one, a diverged one, an interrupted one, and
 //! one of every kind of method) and on a model without data are written and given to `tests/browser/report.py`, which opens them in a headless
 //! Chromium; `tests/browser/watch.py` opens the page of `attractor watch` over the same runs while another one is trained.
 //!
@@ -7,6 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
 use crate::debian::BROWSER;
@@ -37,12 +39,12 @@ const PAGES: [(&str, &str, &str); 16] = [
     (
         "collapsed",
         SHORT,
-        "--epochs 1 --batches-per-epoch 1 --hidden 5",
+        "--preset bare --epochs 1 --batches-per-epoch 1 --hidden 5",
     ),
     (
-        "diverged",
+        DIVERGED,
         SHORT,
-        "--model plrnn --alpha 0 --lr 0.5 --epochs 40",
+        "--preset bare --model plrnn --alpha 0 --lr 1 --window 300 --epochs 20",
     ),
     ("reservoir", SHORT, "--model reservoir --hidden 21"),
     ("nvar", SHORT, "--model nvar"),
@@ -72,8 +74,14 @@ const PAGES: [(&str, &str, &str); 16] = [
     ),
 ];
 
+/// The page on a training that diverges.
+const DIVERGED: &str = "diverged";
+
 /// Data of pages on which it matters little what the model has learned.
 const SHORT: &str = "lorenz63 --steps 800";
+
+/// Until a training must have a checkpoint.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `cargo xtask browser`.
 pub(crate) fn run(_: &[String]) -> ExitCode {
@@ -120,24 +128,54 @@ fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, String> {
         command.env("ATTRACTOR_CACHE", folder.join("cache"));
         quietly(&mut command).map_err(|told| format!("attractor {words}: {told}"))
     };
-    let page = |(name, system, settings): (&str, &str, &str)| {
-        attractor(&format!("simulate {system} --standardize --out {name}.csv"))?;
-        attractor(&format!("train {name}.csv --out {name} --quiet {settings}"))?;
+    let report = |name: &str| {
         attractor(&format!(
             "report {name} --out {name}.html --seconds 0.5 --cycles 1"
         ))?;
         Ok(folder.join(format!("{name}.html")))
     };
+    let page = |(name, system, settings): (&str, &str, &str)| {
+        attractor(&format!("simulate {system} --standardize --out {name}.csv"))?;
+        let trained = attractor(&format!("train {name}.csv --out {name} --quiet {settings}"));
+        // A training that diverges ends with an exit code of its own.
+        if name != DIVERGED {
+            trained?;
+        } else if trained.is_ok() {
+            return Err(format!("the training `{name}` has not diverged"));
+        }
+        report(name)
+    };
     let mut pages = PAGES
         .into_iter()
         .map(page)
         .collect::<Result<Vec<_>, String>>()?;
+    interrupt(folder)?;
+    pages.push(report("interrupted")?);
     let bare = |name| folder.join("bare").with_extension(name);
     fs::copy(folder.join("three/model.safetensors"), bare("safetensors"))
         .map_err(|e| e.to_string())?;
     attractor("report bare.safetensors --out bare.html --seconds 0.5 --cycles 1")?;
     pages.push(bare("html"));
     Ok(pages)
+}
+
+/// Ends a training once it has a checkpoint; its run keeps what that has.
+fn interrupt(folder: &Path) -> Result<(), String> {
+    let words = "train three.csv --out interrupted --quiet --epochs 100000 --hidden 20 --checkpoint-every 1";
+    let mut command = Command::new(target().join("debug/attractor"));
+    command.current_dir(folder).args(words.split_whitespace());
+    let mut training = command.spawn().map_err(|error| error.to_string())?;
+    let begun = Instant::now();
+    let checkpoint = folder.join("interrupted/checkpoint.safetensors");
+    while !checkpoint.exists() && begun.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(50));
+    }
+    let ended = training.kill().and_then(|()| training.wait());
+    ended.map_err(|error| error.to_string())?;
+    if checkpoint.exists() {
+        return Ok(());
+    }
+    Err("a training has no checkpoint after a minute".to_string())
 }
 
 fn open(pages: &[PathBuf]) -> bool {

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: mutated inputs for every parser, many more than the test of the same name tries.
+//! `cargo xtask fuzz`: mutated inputs for every parser, many more than the test of the same name tries; with `--parser NAME` for one of them.
 //!
 //! The code is built with all its checks but optimised, and the process may not take more than 4 GiB of addresses, so that a
 //! parser that believes a size of nonsense is stopped.
@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 use crate::command::{cargo, exit_code, quietly, root, succeeds};
 
 /// Words after the verb, and the variables that the test reads.
-const FLAGS: [(&str, &str); 3] = [
+const FLAGS: [(&str, &str); 4] = [
+    ("--parser", "ATTRACTOR_FUZZ_PARSER"),
     ("--inputs", "ATTRACTOR_FUZZ_INPUTS"),
     ("--seconds", "ATTRACTOR_FUZZ_SECONDS"),
     ("--seed", "ATTRACTOR_FUZZ_SEED"),
@@ -29,7 +30,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Ok(variables) => variables,
         Err(word) => {
             println!(
-                "error: `{word}` is not understood\nhint: --inputs N, --seconds S and --seed K"
+                "error: `{word}` is not understood\nhint: --inputs N, --seconds S, --seed K and --parser NAME"
             );
             return ExitCode::from(2);
         }
@@ -56,12 +57,15 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 
 /// Names and values of variables; the word that is none.
 fn variables(words: &[String]) -> Result<Vec<(&'static str, String)>, String> {
-    let mut variables = vec![(FLAGS[0].1, INPUTS.to_string())];
+    let mut variables = vec![("ATTRACTOR_FUZZ_INPUTS", INPUTS.to_string())];
     for pair in words.chunks(2) {
         let flag = FLAGS.iter().find(|(flag, _)| *flag == pair[0]);
-        let number = pair.get(1).filter(|word| word.parse::<u64>().is_ok());
-        match (flag, number) {
-            (Some((_, variable)), Some(number)) => variables.push((variable, number.clone())),
+        let is_named = pair[0] == FLAGS[0].0;
+        let value = pair
+            .get(1)
+            .filter(|word| is_named || word.parse::<u64>().is_ok());
+        match (flag, value) {
+            (Some((_, variable)), Some(value)) => variables.push((variable, value.clone())),
             _ => return Err(pair[0].clone()),
         }
     }
@@ -93,9 +97,10 @@ mod tests {
     fn words_become_variables() {
         let words =
             |text: &str| variables(&text.split(' ').map(str::to_string).collect::<Vec<_>>());
-        let found = words("--seed 7 --inputs 50").unwrap();
+        let found = words("--seed 7 --inputs 50 --parser request").unwrap();
         assert_eq!(found[1], ("ATTRACTOR_FUZZ_SEED", "7".to_string()));
         assert_eq!(found[2], ("ATTRACTOR_FUZZ_INPUTS", "50".to_string()));
+        assert_eq!(found[3], ("ATTRACTOR_FUZZ_PARSER", "request".to_string()));
         assert_eq!(words("--fast 3"), Err("--fast".to_string()));
         assert_eq!(words("--seed x"), Err("--seed".to_string()));
         assert_eq!(words("--seed"), Err("--seed".to_string()));

@@ -193,7 +193,11 @@ fn mutations_of_good_inputs_do_no_harm() {
     let seconds = setting("ATTRACTOR_FUZZ_SECONDS");
     // Panics are reported here, with the input that they came from.
     std::panic::set_hook(Box::new(|_| {}));
-    let targets = targets();
+    let mut targets = targets();
+    if let Ok(name) = std::env::var("ATTRACTOR_FUZZ_PARSER") {
+        targets.retain(|target| target.name == name);
+        assert!(!targets.is_empty(), "no parser is named {name}");
+    }
     let each = inputs.div_ceil(targets.len() as u64);
     // Every parser has the same share of the time as well.
     let limit = seconds.map(|s| Duration::from_secs(s) / targets.len() as u32);
