@@ -6,9 +6,12 @@
 //! The file has the scores and settings of every run, and what the study was; neither models nor data, and no paths.
 
 use std::path::{self, Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::command::{cargo, exit_code, root, succeeds};
+
+/// Both together: the library alone would be built with other features, and all that it needs with it.
+const AS_IN_TESTS: [&str; 4] = ["-p", "attractor", "-p", "attractor-cli"];
 
 /// Packs a sweep's folder and makes the tables, makes the tables alone, or unpacks a file.
 pub(crate) fn run(words: &[String]) -> ExitCode {
@@ -46,14 +49,15 @@ fn kept(folder: &Path) -> PathBuf {
 
 /// Packs or unpacks, through an example of the library, so that the other tasks need not wait for it to be built.
 fn packed(verb: &str, from: &Path, to: &Path) -> bool {
-    let mut command = cargo(["run", "--quiet", "--package", "attractor"]);
-    command.args(["--example", "packed", "--", verb]);
-    succeeds(command.args([from, to]))
+    let mut build = cargo(["build", "--quiet", "--example", "packed"]);
+    let program = root().join("target/debug/examples/packed");
+    succeeds(build.args(AS_IN_TESTS)) && succeeds(Command::new(program).arg(verb).args([from, to]))
 }
 
 /// Writes all tables: the test that compares them with the scores does it when it is asked to.
 fn tables() -> bool {
-    let mut command = cargo(["test", "--quiet", "--package", "attractor"]);
+    let mut command = cargo(["test", "--quiet"]);
+    command.args(AS_IN_TESTS);
     command.args(["--test", "all", "results::"]);
     succeeds(command.env("UPDATE_RESULTS", "1"))
 }

@@ -262,7 +262,11 @@ pub fn exponents(
     let start = generate::departure(reconstruction, data)?;
     let inputs = generate::inputs(reconstruction, data, start.row)?;
     let count = count.map_or(most(start.z.len()), |count| count.clamp(1, start.z.len()));
-    let (spectrum, diverged_at) = spectrum(dynamics, &start.z, &inputs, (steps, count), follow)?;
+    let (_, diverged_at) = free_orbit(dynamics, &start.z, &inputs, steps, follow)?;
+    let (spectrum, diverged_at) = match diverged_at {
+        Some(step) => (None, Some(step)),
+        None => spectrum(dynamics, &start.z, &inputs, (steps, count), follow)?,
+    };
     Ok(Exponents {
         steps,
         start: start.from,

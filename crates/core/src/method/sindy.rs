@@ -52,7 +52,7 @@ pub static SINDY: Method = Method {
         references: &["brunton2016", "champion2020", "fasel2022", "breiman1984"],
     },
     dependences: settings::DEPENDENCES,
-    numerics: 2,
+    numerics: 3,
     fit: Fit::Solve(fit::solve),
     settle: nothing_to_settle,
     load,

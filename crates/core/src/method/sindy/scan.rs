@@ -1,7 +1,8 @@
 //! The threshold by forecasts of the training data.
 //!
 //! Thresholds from 10⁻⁴ c to c are tried, c the largest coefficient of a fit with all terms, and 0. Every model that comes out is judged by
-//! its squared error 20 rows ahead, averaged over training rows. Among those within one standard error of the smallest, the one with the
+//! its squared error 20 rows ahead, averaged over training rows; a forecast that leaves the data counts as if it knew nothing of them, with twice
+//! their variance, so that a few of these do not rule a model out. Among those within one standard error of the smallest, the one with the
 //! fewest terms is taken: what is closer than the standard error, the data do not tell apart (Breiman et al. 1984). It is
 //! that of the mean over twenty blocks of rows in time, since errors of neighbouring rows go together.
 
@@ -67,24 +68,15 @@ pub(super) fn choose(
     Ok(sparsest(tried))
 }
 
-/// The fewest terms within one standard error of the smallest error; the smaller error of equals. Where all forecasts diverge, the
-/// most terms.
+/// The fewest terms within one standard error of the smallest error; the smaller error of equals.
 fn sparsest(tried: Vec<Tried>) -> Sindy {
-    let finite = tried.iter().filter(|tried| tried.mean.is_finite());
-    let best = finite.min_by(|a, b| a.mean.total_cmp(&b.mean));
+    let best = tried.iter().min_by(|a, b| a.mean.total_cmp(&b.mean));
     let enough = best.map_or(f64::INFINITY, |best| best.mean + best.standard_error());
-    let chosen = tried
-        .into_iter()
-        .filter(|tried| tried.mean <= enough)
-        .min_by(|a, b| {
-            let by_terms = a.terms.cmp(&b.terms);
-            let by_terms = if enough.is_finite() {
-                by_terms
-            } else {
-                by_terms.reverse()
-            };
-            by_terms.then(a.mean.total_cmp(&b.mean))
-        });
+    let near = tried.into_iter().filter(|tried| tried.mean <= enough);
+    let chosen = near.min_by(|a, b| {
+        let by_terms = a.terms.cmp(&b.terms);
+        by_terms.then(a.mean.total_cmp(&b.mean))
+    });
     chosen.expect("a threshold is tried").system
 }
 
@@ -109,20 +101,35 @@ impl Tried {
     }
 }
 
-/// Squared errors of forecasts from rows that are spread evenly over all stretches; infinite where one diverges.
+/// Squared errors of forecasts from rows that are spread evenly over all stretches, at most twice the variance of the data: that is the error
+/// of rows that know nothing of each other.
 fn errors(system: &Sindy, stretches: &[Stretch<'_>]) -> Vec<f64> {
     let usable = |stretch: &Stretch<'_>| stretch.len().saturating_sub(AHEAD);
     let total: usize = stretches.iter().map(usable).sum();
     let every = total.div_ceil(STARTS).max(1);
+    let most = 2.0 * variance(stretches);
     let mut errors = Vec::with_capacity(total / every + stretches.len());
     for stretch in stretches {
         let starts: Vec<usize> = (0..usable(stretch)).step_by(every).collect();
         let mut forecasts = system.forecasts(*stretch);
         for starts in starts.chunks(forecasts.width()) {
-            errors.extend(squares(forecasts.as_mut(), *stretch, starts));
+            let squares = squares(forecasts.as_mut(), *stretch, starts);
+            errors.extend(squares.into_iter().map(|square| square.min(most)));
         }
     }
     errors
+}
+
+/// The variances of all channels together.
+fn variance(stretches: &[Stretch<'_>]) -> f64 {
+    let dim = stretches.first().map_or(0, |stretch| stretch.rows().dim());
+    let of_channel = |c: usize| {
+        let values = stretches
+            .iter()
+            .flat_map(|stretch| stretch.rows().column(c));
+        mean_and_sd(values).1.powi(2)
+    };
+    (0..dim).map(of_channel).sum()
 }
 
 /// ‖x̂ − x‖² of some forecasts.
