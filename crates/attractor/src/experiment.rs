@@ -10,6 +10,7 @@
 mod advice;
 mod data;
 mod file;
+mod fit;
 mod prepared;
 mod raw;
 mod settings;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use attractor_core::hint::Hint;
 use attractor_core::measure::MeasureError;
 use attractor_core::method::{self, Fit, FitError, Fitting, Method, Settled, Trainer};
-use attractor_core::series::{Channel, Series};
+use attractor_core::series::Series;
 use attractor_core::settings::{Setting, SettingError, Settings, Value, nearest};
 use attractor_core::simd::Isa;
 use attractor_core::text::count;
@@ -34,6 +35,7 @@ use crate::store::unreadable;
 pub use data::DataSource;
 pub use file::ExperimentFile;
 pub(crate) use file::{plain, quoted, reading_lines};
+pub(crate) use fit::prepare;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub(crate) use raw::window_of;
 pub use raw::{Given, Origin, Raw};
@@ -394,9 +396,13 @@ impl ExperimentError {
             }
             ExperimentError::OfFile { error, .. } => error.hint(),
             ExperimentError::Split(error) => Some(error.hint()),
-            ExperimentError::Smooth { longest, .. } => {
-                Some(format!("use `--smooth {}` or less", (longest - 1) / (2 * REACH)).into())
-            }
+            ExperimentError::Smooth { longest, .. } => Some(
+                format!(
+                    "use `--smooth {}` or less",
+                    (longest - 1) / (2 * fit::REACH)
+                )
+                .into(),
+            ),
             ExperimentError::NoAlpha { .. } => Some("use `--on-divergence halve-lr`".into()),
             ExperimentError::NoMeasure { .. } => {
                 Some("it needs a longer stretch of rows without a gap or a missing value".into())
@@ -651,20 +657,6 @@ impl Experiment {
     }
 }
 
-/// Data as a preparation asks, where they can be trained on.
-pub(crate) fn prepare(
-    preparation: &Preparation,
-    series: &Series,
-) -> Result<Prepared, ExperimentError> {
-    refuse_over_smoothing(series, preparation.smooth)?;
-    let data = preparation
-        .prepare(series)
-        .map_err(ExperimentError::Split)?;
-    refuse_large(&data.series)?;
-    refuse_small(&data.series)?;
-    Ok(data)
-}
-
 /// The method that is named last; else the default.
 fn named_in(raw: &Raw) -> Result<&'static Method, ExperimentError> {
     let mut found = method::default();
@@ -731,69 +723,6 @@ pub fn isa(name: &'static str) -> Result<Isa, ExperimentError> {
     Isa::available()
         .find(|isa| isa.name() == name)
         .ok_or(ExperimentError::NoIsa { isa: name })
-}
-
-/// Squares of values beyond this are beyond single precision.
-const LARGEST: f64 = 1e18;
-
-/// Squares of differences below this are below single precision.
-const LEAST: f64 = 1e-18;
-
-/// Names the first channel that varies, but by too little.
-fn refuse_small(series: &Series) -> Result<(), ExperimentError> {
-    for (c, channel) in series.channels().iter().enumerate() {
-        let present = series.column(c).filter(|v| !v.is_nan());
-        let (low, high) = present.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-            (low.min(v), high.max(v))
-        });
-        if low < high && high - low < LEAST {
-            return Err(ExperimentError::TooSmall {
-                channel: channel.name.clone(),
-                range: high - low,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Names the largest of the values that are too large.
-fn refuse_large(series: &Series) -> Result<(), ExperimentError> {
-    let columns = |values: &'_ [f64], channels: &'_ [Channel]| -> Option<(f64, String)> {
-        let size = |i: &usize| values[*i].abs();
-        let large = (0..values.len()).filter(|i| size(i) > LARGEST);
-        let largest = large.max_by(|i, j| size(i).total_cmp(&size(j)))?;
-        let channel = &channels[largest % channels.len()];
-        Some((values[largest], channel.name.clone()))
-    };
-    let found = series.trajectories().iter().flat_map(|t| {
-        let of_x = columns(&t.x, series.channels());
-        [of_x, columns(&t.s, series.inputs())]
-    });
-    let largest = found
-        .flatten()
-        .max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
-    match largest {
-        Some((value, channel)) => Err(ExperimentError::TooLarge { channel, value }),
-        None => Ok(()),
-    }
-}
-
-/// Half of the kernel that data are smoothed with, in widths of the Gaussian.
-const REACH: usize = 4;
-
-/// A kernel that is wider than all data mirrors them again and again: little but their mean is left.
-fn refuse_over_smoothing(series: &Series, sigma: f64) -> Result<(), ExperimentError> {
-    let rows = 2 * (REACH as f64 * sigma).ceil() as usize + 1;
-    let trajectories = 0..series.trajectories().len();
-    let lengths = trajectories
-        .flat_map(|i| series.segments(i))
-        .map(|rows| rows.len());
-    let longest = lengths.max().expect("a series has a row");
-    if sigma > 0.0 && rows > longest {
-        Err(ExperimentError::Smooth { rows, longest })
-    } else {
-        Ok(())
-    }
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -225,7 +225,12 @@ fn every_format_has_the_same_numbers() {
     // One of the four with 0.3 has no D_H: the others say no less without it.
     assert_eq!(
         lines[3],
-        ["all that have one", "30 ± 15", "0.20 ± 0.10", "0.025 ± 0.010"]
+        [
+            "all that have one",
+            "30 ± 15",
+            "0.20 ± 0.10",
+            "0.025 ± 0.010"
+        ]
     );
     assert_eq!(lines[4], ["floor", "0.1250", "0.1250", "0.1250"]);
     assert_eq!(
