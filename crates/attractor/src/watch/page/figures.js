@@ -176,7 +176,7 @@ class Scan {
       }),
     );
     this.drawNames(context, box, x.texts, y.texts, [wide, high1]);
-    drawBar(context, [box.right + 14, box.top, 12, box.bottom - box.top], paint, isLower(id) ? [high, low] : [low, high], title);
+    drawBar(context, [box.right + 14, box.top, 12, box.bottom - box.top], paint, isLower(id) ? [high, high - range] : [low, low + range], title);
   }
 
   drawNames(context, box, across, up, [wide, high]) {
