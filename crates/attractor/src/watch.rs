@@ -65,9 +65,6 @@ impl Watcher {
     pub fn bind(folders: &[PathBuf], port: u16) -> Result<Watcher, Error> {
         let open = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = open(port).map_err(|source| WatchError::Port { port, source })?;
-        // Accepting must not wait for ever: somebody may ask it to stop.
-        let patient = listener.set_nonblocking(true);
-        patient.map_err(|source| WatchError::Port { port, source })?;
         let mut survey = Survey::of(folders.to_vec());
         survey.refresh();
         Ok(Watcher {

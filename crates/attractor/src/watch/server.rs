@@ -37,8 +37,8 @@ const BEAT: Duration = Duration::from_millis(500);
 const LINGER: Duration = Duration::from_millis(500);
 const LINGERING: usize = 64 * 1024;
 
-/// Between two attempts to accept.
-const NAP: Duration = Duration::from_millis(10);
+/// How often it is looked whether to stop; after an attempt to accept that failed, until the next.
+const NAP: Duration = Duration::from_millis(100);
 
 /// What is sent for a request.
 pub(super) struct Answer {
@@ -87,11 +87,15 @@ impl Drop for Counted<'_> {
 pub(super) fn serve(watcher: &Watcher, stop: &AtomicBool) {
     let open = Open::default();
     thread::scope(|scope| {
+        scope.spawn(|| wake(watcher, stop));
         while !stop.load(Ordering::Relaxed) {
             let Ok((stream, _)) = watcher.listener.accept() else {
                 thread::sleep(NAP);
                 continue;
             };
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
             let open = &open;
             match Counted::among(&open.all, MOST) {
                 // Here nobody may be waited for.
@@ -108,14 +112,23 @@ pub(super) fn serve(watcher: &Watcher, stop: &AtomicBool) {
     });
 }
 
+/// Waits until it is time to stop, then connects: accepting waits for somebody without looking.
+fn wake(watcher: &Watcher, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        thread::sleep(NAP);
+    }
+    if let Ok(address) = watcher.listener.local_addr() {
+        // Where it fails others are waiting to be accepted.
+        drop(TcpStream::connect(address));
+    }
+}
+
 fn answer(
     watcher: &Watcher,
     mut stream: TcpStream,
     open: &Open,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    // Some systems hand the listener's way of waiting on.
-    stream.set_nonblocking(false)?;
     stream.set_write_timeout(Some(UNREAD))?;
     let place = receive(&mut stream).and_then(|head| {
         let head = request::parse(&head)?;
@@ -265,4 +278,23 @@ fn tell(watcher: &Watcher, mut stream: TcpStream, stop: &AtomicBool) -> io::Resu
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serving_ends_when_it_is_told_to() {
+        let watcher = Watcher::bind(&[], 0).unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| watcher.serve(&stop));
+            // Nobody connects meanwhile.
+            thread::sleep(2 * NAP);
+            assert!(!serving.is_finished());
+            stop.store(true, Ordering::Relaxed);
+            serving.join().unwrap();
+        });
+    }
 }
