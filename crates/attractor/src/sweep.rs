@@ -49,11 +49,14 @@ pub struct Sweep {
     share: Share,
     jobs: Vec<Job>,
     /// Runs of other shares, in the order in which this one helps them.
-    others: Vec<(Share, Vec<Job>)>,
+    others: Others,
     found: Vec<Found>,
     cache: Cache,
     judges: Mutex<Vec<(String, Arc<Bench>)>>,
 }
+
+/// Runs of other shares.
+type Others = Vec<(Share, Vec<Job>)>;
 
 /// A judge with the floors and chance levels of its data.
 #[derive(Debug)]
@@ -476,7 +479,7 @@ fn jobs(
     record: &Record,
     folder: &Path,
     share: Share,
-) -> Result<(Vec<Job>, Vec<(Share, Vec<Job>)>), Error> {
+) -> Result<(Vec<Job>, Others), Error> {
     let (mut own, mut others) = (Vec::new(), BTreeMap::<usize, Vec<Job>>::new());
     let mut known = Known::default();
     let seeds = study.seeds.iter();
