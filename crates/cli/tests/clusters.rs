@@ -7,6 +7,7 @@
     reason = "helpers of tests are not marked as tests"
 )]
 
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -59,12 +60,8 @@ impl<'a> Part<'a> {
         )
         .unwrap();
         let is_of = |(path, _): &&(PathBuf, Vec<u8>)| {
-            let folders = path
-                .components()
-                .map(|part| part.as_os_str().to_string_lossy());
-            let mut seeds_of =
-                folders.filter_map(|name| name.strip_prefix("seed-")?.parse::<usize>().ok());
-            seeds_of.next_back().is_some_and(|seed| seed <= seeds)
+            let seed = |name: &OsStr| name.to_str()?.strip_prefix("seed-")?.parse::<usize>().ok();
+            path.iter().find_map(seed).is_some_and(|seed| seed <= seeds)
         };
         let home: Vec<_> = home.iter().filter(is_of).collect();
         assert_eq!(home.len(), 3 * seeds);
