@@ -321,3 +321,14 @@ def test_a_panic_is_an_exception_like_others(call: Callable[[], object]) -> None
     with pytest.raises(at.BugError, match="a fault in") as bug:
         call()
     assert isinstance(bug.value, Exception) and "report" in bug.value.hint
+
+
+def test_an_exception_before_the_wait_stops_the_work_too(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("attractor._work._shower", late)
+    m = at.Model(**LONG)
+    with pytest.raises(KeyboardInterrupt):
+        m.fit(rows)
+    assert m.outcome_ == "stopped"

@@ -78,8 +78,13 @@ def lists(values: Mapping[str, object]) -> list[tuple[str, list[str]]]:
 
 def wait(work: _native.Work, progress: ProgressLike = None) -> None:
     """Waits for the end of work, showing how far it is. An exception asks it to stop."""
-    with _shower(progress) as show:
-        work.wait(show)
+    try:
+        with _shower(progress) as show:
+            work.wait(show)
+    except BaseException:
+        # It may have come before the work was waited for.
+        work.stop()
+        raise
 
 
 def result(work: _native.Work, progress: ProgressLike = None) -> Any:
