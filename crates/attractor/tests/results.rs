@@ -15,12 +15,13 @@ use attractor::study::{Scored, index, pack, unpack};
 use attractor::table::{Beside, Format, Table};
 
 /// The studies with rows of the paper, in the order of its tables, and what their data are called.
-const STUDIES: [(&str, &str); 12] = [
+const STUDIES: [(&str, &str); 13] = [
     ("lorenz63", "Lorenz-63"),
     ("lorenz63-methods", "Lorenz-63"),
     ("lorenz63-reservoir", "Lorenz-63"),
     ("lorenz63-sindy", "Lorenz-63"),
     ("lorenz96", "Lorenz-96"),
+    ("lorenz96-methods", "Lorenz-96"),
     ("lorenz96-reservoir", "Lorenz-96"),
     ("lorenz96-sindy", "Lorenz-96"),
     ("lorenz96-multiscale", "multiscale Lorenz-96"),
