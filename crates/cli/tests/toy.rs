@@ -186,6 +186,7 @@ fn a_method_of_ones_own_goes_through_every_verb() {
     }
     attractor(path, "evaluate ./r --data ./w.csv --starts 2 --json");
     attractor(path, "analyze ./r --steps 2000 --seconds 1 --json");
+    attractor(path, "lyapunov ./r --steps 2000");
     attractor(path, "report ./r --seconds 1");
     let page = read("r/report.html");
     assert!(page.contains("by least squares, order 4") && page.contains("\"live\":null"));
