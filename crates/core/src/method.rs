@@ -101,10 +101,9 @@ pub struct Fitting<'a> {
 impl Fitting<'_> {
     /// [`Windows::with_share`] of the data.
     pub(crate) fn windows(&self, window: usize, least: f64) -> Result<Windows, WindowsError> {
-        match self.cuts {
-            Some(cuts) => cuts.with_share(self.data, window, least),
-            None => Windows::with_share(self.data, window, least),
-        }
+        let own = Cuts::default();
+        let cuts = self.cuts.unwrap_or(&own);
+        cuts.with_share(self.data, window, least)
     }
 
     /// [`Windows::from_any_row`] of the data.
@@ -113,10 +112,9 @@ impl Fitting<'_> {
         window: usize,
         least: f64,
     ) -> Result<Windows, WindowsError> {
-        match self.cuts {
-            Some(cuts) => cuts.from_any_row(self.data, window, least),
-            None => Windows::from_any_row(self.data, window, least),
-        }
+        let own = Cuts::default();
+        let cuts = self.cuts.unwrap_or(&own);
+        cuts.from_any_row(self.data, window, least)
     }
 }
 

@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for Judged {
     }
 }
 
-/// Takes scores and verdict from the keys of an evaluation and passes over the rest: there are ten thousands of them.
+/// Takes scores and verdict from the keys of an evaluation and passes over the rest: a table reads ten thousand of them.
 struct Keys;
 
 impl<'de> Visitor<'de> for Keys {

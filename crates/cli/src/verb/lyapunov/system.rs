@@ -39,28 +39,15 @@ const STEPS: usize = 200_000;
 impl SystemFlags {
     /// A flag that was given, which says nothing about a model.
     pub(super) fn given_for_system(&self) -> Option<&'static str> {
-        let given = [
-            (self.seed.is_some(), "--seed"),
-            (!self.set.is_empty(), "--set"),
-        ];
-        given
-            .iter()
-            .find(|(given, _)| *given)
-            .map(|(_, flag)| *flag)
+        let seed = self.seed.map(|_| "--seed");
+        seed.or((!self.set.is_empty()).then_some("--set"))
     }
 
     /// A flag that was given, which says nothing about a recording.
     pub(super) fn given(&self) -> Option<&'static str> {
-        let given = [
-            (self.steps.is_some(), "--steps"),
-            (self.count.is_some(), "--count"),
-            (self.seed.is_some(), "--seed"),
-            (!self.set.is_empty(), "--set"),
-        ];
-        given
-            .iter()
-            .find(|(given, _)| *given)
-            .map(|(_, flag)| *flag)
+        let steps = self.steps.map(|_| "--steps");
+        let count = self.count.map(|_| "--count");
+        steps.or(count).or(self.given_for_system())
     }
 
     /// Prints the exponents of a system as a JSON document.

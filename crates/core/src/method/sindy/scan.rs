@@ -51,7 +51,7 @@ pub(super) fn choose(
     follow: &mut dyn Follow,
 ) -> Result<Sindy, Stopped> {
     let mut tried: Vec<Tried> = Vec::new();
-    let thresholds = thresholds(largest);
+    let (thresholds, most) = (thresholds(largest), 2.0 * variance(stretches));
     let total = thresholds.len() as u64;
     for (done, &threshold) in thresholds.iter().enumerate() {
         let progress = Progress {
@@ -62,7 +62,7 @@ pub(super) fn choose(
         let system = fit(threshold, &mut Quiet(follow, progress))?;
         let is_known = |tried: &Tried| tried.system.coefficients() == system.coefficients();
         if tried.last().is_none_or(|last| !is_known(last)) {
-            tried.push(Tried::judge(system, stretches));
+            tried.push(Tried::judge(system, stretches, most));
         }
     }
     Ok(sparsest(tried))
@@ -81,8 +81,8 @@ fn sparsest(tried: Vec<Tried>) -> Sindy {
 }
 
 impl Tried {
-    fn judge(system: Sindy, stretches: &[Stretch<'_>]) -> Tried {
-        let errors = errors(&system, stretches);
+    fn judge(system: Sindy, stretches: &[Stretch<'_>], most: f64) -> Tried {
+        let errors = errors(&system, stretches, most);
         let blocks: Vec<f64> = errors
             .chunks(errors.len().div_ceil(BLOCKS).max(1))
             .map(|block| block.iter().sum::<f64>() / block.len() as f64)
@@ -101,13 +101,12 @@ impl Tried {
     }
 }
 
-/// Squared errors of forecasts from rows that are spread evenly over all stretches, at most twice the variance of the data: that is the error
+/// Squared errors of forecasts from rows that are spread evenly over all stretches, at most `most`: twice the variance of the data, the error
 /// of rows that know nothing of each other.
-fn errors(system: &Sindy, stretches: &[Stretch<'_>]) -> Vec<f64> {
+fn errors(system: &Sindy, stretches: &[Stretch<'_>], most: f64) -> Vec<f64> {
     let usable = |stretch: &Stretch<'_>| stretch.len().saturating_sub(AHEAD);
     let total: usize = stretches.iter().map(usable).sum();
     let every = total.div_ceil(STARTS).max(1);
-    let most = 2.0 * variance(stretches);
     let mut errors = Vec::with_capacity(total / every + stretches.len());
     for stretch in stretches {
         let starts: Vec<usize> = (0..usable(stretch)).step_by(every).collect();
