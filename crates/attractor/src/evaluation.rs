@@ -336,7 +336,7 @@ pub fn evaluate_by_parts(
 }
 
 /// Data that models are judged by, prepared once: all of them must see the data alike.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Judge {
     reference: Reference,
     others: OtherMeasures,

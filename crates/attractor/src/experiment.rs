@@ -53,7 +53,7 @@ pub struct Experiment {
 }
 
 /// An experiment for given data: everything that a fit needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Resolved {
     /// The experiment, with what was automatic filled in.
     pub experiment: Experiment,
@@ -68,6 +68,7 @@ pub struct Resolved {
 }
 
 /// How a model is fitted.
+#[derive(Clone)]
 pub enum Job {
     /// At once.
     Solve,
@@ -76,9 +77,10 @@ pub enum Job {
 }
 
 /// A training.
+#[derive(Clone)]
 pub struct Training {
     /// What makes the updates.
-    pub trainer: Box<dyn Trainer>,
+    pub trainer: Arc<dyn Trainer>,
     /// What is stored on the way, and what a divergence does.
     pub keeping: Keeping,
     /// Which parameters the model has at the end.
@@ -517,7 +519,7 @@ impl Experiment {
         let job = match self.method.fit {
             Fit::Solve(_) => Job::Solve,
             Fit::Train(make) => Job::Train(Training {
-                trainer: make(self.method, experiment.fitting(&data)?)?,
+                trainer: make(self.method, experiment.fitting(&data)?)?.into(),
                 keeping: experiment.keeping()?,
                 choice: experiment.choice().unwrap_or(Choice::Last),
             }),

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use attractor_core::hint::Hint;
 use attractor_core::inspect::{ChannelSummary, Comparison, Finding, Inspection, Subject};
 use attractor_core::series::Step;
 use serde::Serialize;
@@ -82,7 +83,7 @@ struct FindingDocument {
     severity: &'static str,
     subject: SubjectDocument,
     what: String,
-    remedy: String,
+    remedy: Hint,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -188,7 +189,7 @@ fn finding(f: &Finding, file: &str) -> FindingDocument {
             },
         },
         what: f.what.clone(),
-        remedy: f.remedy_for(file),
+        remedy: f.remedy.clone().naming(file),
     }
 }
 

@@ -111,7 +111,7 @@ pub trait Spectator: Sync {
 }
 
 /// What happens in a race.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// A stage begins: so many fits.
     Stage {
@@ -129,7 +129,7 @@ pub enum Event<'a> {
 }
 
 /// A recording that is ready to be raced on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Learn {
     request: Request,
     recording: Arc<Recording>,
@@ -139,7 +139,7 @@ pub struct Learn {
 }
 
 /// What a race gave.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Learned {
     /// Who came how far.
     pub ledger: Ledger,

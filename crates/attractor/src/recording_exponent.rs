@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use attractor_core::exponent::automatic::Given;
 use attractor_core::exponent::{Curve, Distance, Exponent, Method, Plan, exponent};
+use attractor_core::progress::Follow;
 use attractor_core::series::{Channel, Series, Step, Trajectory};
 use serde::Serialize;
 
@@ -61,15 +62,23 @@ pub struct Found {
 }
 
 /// The largest exponent of a recording of one channel, from its longest stretch without a gap or a missing value.
-pub fn of_recording(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
-    find(series, request).map_err(|error| match error {
+pub fn of_recording(
+    series: &Series,
+    request: &Request,
+    follow: &mut dyn Follow,
+) -> Result<Found, EmbeddingError> {
+    find(series, request, follow).map_err(|error| match error {
         // What can be done about them are other flags than those of an embedding.
         EmbeddingError::Values(error) => EmbeddingError::Exponent(error),
         error => error,
     })
 }
 
-fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
+fn find(
+    series: &Series,
+    request: &Request,
+    follow: &mut dyn Follow,
+) -> Result<Found, EmbeddingError> {
     if series.dim_obs() > 1 {
         let found = series.dim_obs();
         return Err(EmbeddingError::SeveralChannels { found });
@@ -77,7 +86,7 @@ fn find(series: &Series, request: &Request) -> Result<Found, EmbeddingError> {
     let columns = columns(series)?;
     let plan = given(request, series.step().dt, columns.len())?.plan(&columns)?;
     Ok(Found {
-        exponent: exponent(&columns, &plan)?,
+        exponent: exponent(&columns, &plan, follow)?,
         plan,
         step: series.step().clone(),
         rows: (series.total_len(), columns.len()),

@@ -71,7 +71,7 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 const RECORDING: &str = "recording.csv";
 
 /// What is fitted: an experiment, settled for a recording.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Task {
     /// The recording.
     pub recording: Arc<Recording>,

@@ -95,7 +95,7 @@ pub trait Spectator: Sync {
 }
 
 /// What happens to a run.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// It is begun or continued.
     Begun,

@@ -26,6 +26,7 @@
 //! | both aspects of the attractor are good, forecasts are not bad, nothing else speaks against it | good |
 //! | anything else | partly |
 
+use attractor_core::hint::Hint;
 use attractor_core::text::{count, figure};
 use serde::Serialize;
 
@@ -55,7 +56,7 @@ pub struct Verdict {
     /// Why, in plain words, what decided first.
     pub reasons: Vec<String>,
     /// What to try next; none for a good model.
-    pub next: Option<String>,
+    pub next: Option<Hint>,
 }
 
 impl Word {
@@ -307,7 +308,7 @@ fn list(names: &[&str]) -> String {
 }
 
 /// What to try next.
-fn next(word: Word, evaluation: &Evaluation) -> Option<String> {
+fn next(word: Word, evaluation: &Evaluation) -> Option<Hint> {
     let text = match word {
         Word::Good => return None,
         Word::CannotTell if evaluation.floor.is_none() => {
@@ -324,7 +325,7 @@ fn next(word: Word, evaluation: &Evaluation) -> Option<String> {
         }
         Word::Partly => "train longer, with `--preset best` or more `--hidden` units",
     };
-    Some(text.to_string())
+    Some(text.into())
 }
 
 #[cfg(test)]

@@ -7,77 +7,45 @@
 use std::fs;
 use std::path::Path;
 
-use attractor::catalogue::{Entry, Kind};
-use attractor::dynamics::{Dynamics, Memory, Named, Sizes, Stretch, Values};
-use attractor::linalg;
-use attractor::method::{
-    self, Fit, FitError, Fitting, LoadError, Method, Tensors, axes, nothing_to_settle,
-};
-use attractor::progress::{Follow, tell};
-use attractor::settings::{Domain, Setting};
-use attractor::theta::Shape;
+use attractor::dynamics::{Dynamics, Memory, Named, Sizes, Stretch};
+use attractor::linalg::{multiply, pseudo_inverse};
+use attractor::method::{self, Fitting, LoadError, Method, Solved, Tensors, axes};
+use attractor::progress::Follow;
+use attractor::settings::Setting;
 use tempfile::TempDir;
 
 // ---- the method ----
 
-/// x_t = A (x_{t−1}, …, x_{t−p}), by least squares: an autoregression of order p. Its state is the last p rows.
-static AUTOREGRESSION: Method = Method {
-    entry: Entry {
-        kind: Kind::Model,
-        id: "autoregression",
-        summary: "linear autoregression by least squares",
-        details: "x_t = A (x_{t−1}, …, x_{t−p})",
-        settings: &[Setting {
-            name: "order",
-            default: "2",
-            domain: Domain::Integer { low: 1, high: 100 },
-            about: "Rows p that the next one follows from",
-        }],
-        references: &[],
-    },
-    dependences: &[],
-    numerics: 1,
-    fit: Fit::Solve(solve),
-    settle: nothing_to_settle,
+/// x_t = A (x_{t−p}, …, x_{t−1}), by least squares: an autoregression of order p. Its state is the last p rows.
+static AUTOREGRESSION: Method = Method::solved(
+    "autoregression",
+    "linear autoregression by least squares",
+    &[Setting::integer("order", "2", (1, 100), "Rows p")],
+    solve,
     load,
-    story: |settings| format!("by least squares, order {}", settings.integer("order")),
-};
+);
 
 #[derive(Debug)]
 struct Autoregression {
     channels: usize,
     order: usize,
-    /// A, N × pN, the newest row first.
+    /// A, N × pN.
     a: Vec<f64>,
 }
 
-fn solve(
-    _: &'static Method,
-    fitting: Fitting<'_>,
-    follow: &mut dyn Follow,
-) -> Result<Box<dyn Dynamics>, FitError> {
-    let (n, p) = (fitting.data.dim_obs(), fitting.settings.integer("order"));
-    let m = n * p;
-    let (mut gram, mut cross) = (vec![0.0; m * m], vec![0.0; n * m]);
-    let mut z = vec![0.0; m];
-    let stretches: Vec<_> = fitting.data.whole_stretches().collect();
-    for (i, (trajectory, rows)) in stretches.iter().enumerate() {
-        tell(follow, "least squares", i as u64, stretches.len() as u64)?;
-        let x = &fitting.data.trajectories()[*trajectory].x;
-        for t in rows.start + p..rows.end {
-            (0..m).for_each(|e| z[e] = x[(t - 1 - e / n) * n + e % n]);
-            (0..m * m).for_each(|e| gram[e] += z[e / m] * z[e % m]);
-            (0..n * m).for_each(|e| cross[e] += x[t * n + e / m] * z[e % m]);
+fn solve(_: &'static Method, fitting: Fitting<'_>, _: &mut dyn Follow) -> Solved {
+    let (channels, order) = (fitting.data.dim_obs(), fitting.settings.integer("order"));
+    let (n, m) = (channels, channels * order);
+    let (mut gram, mut cross, mut a) = (vec![0.0; m * m], vec![0.0; n * m], vec![0.0; n * m]);
+    for (trajectory, rows) in fitting.data.whole_stretches() {
+        let x = &fitting.data.trajectories()[trajectory].x[rows.start * n..rows.end * n];
+        for (past, row) in x.windows(m).step_by(n).zip(x[m..].chunks_exact(n)) {
+            (0..m * m).for_each(|e| gram[e] += past[e / m] * past[e % m]);
+            (0..n * m).for_each(|e| cross[e] += row[e / m] * past[e % m]);
         }
     }
-    let inverse = linalg::pseudo_inverse(&gram, m, m);
-    let mut a = vec![0.0; n * m];
-    linalg::multiply(&cross, &inverse, (n, m, m), &mut a);
-    Ok(Box::new(Autoregression {
-        channels: n,
-        order: p,
-        a,
-    }))
+    multiply(&cross, &pseudo_inverse(&gram, m, m), (n, m, m), &mut a);
+    Ok(Box::new(Autoregression { channels, order, a }))
 }
 
 fn load(_: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>, LoadError> {
@@ -88,52 +56,32 @@ fn load(_: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>, Load
 
 impl Dynamics for Autoregression {
     fn sizes(&self) -> Sizes {
-        Sizes {
-            state: self.order * self.channels,
-            channels: self.channels,
-            inputs: 0,
-            dim: self.order * self.channels,
-            parameters: self.a.len(),
-        }
+        Sizes::closed(self.order * self.channels, self.channels, self.a.len())
     }
-
     fn memory(&self) -> Memory {
         Memory::Rows(self.order)
     }
-
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
-        for (lag, z) in z.chunks_exact_mut(self.channels).enumerate() {
+        for (lag, z) in z.rchunks_exact_mut(self.channels).enumerate() {
             z.copy_from_slice(data.row(t.saturating_sub(lag)));
         }
     }
-
     fn step(&self, z: &[f64], _s: &[f64], next: &mut [f64]) {
-        let (n, m) = (self.channels, z.len());
-        linalg::multiply(&self.a, z, (n, m, 1), &mut next[..n]);
-        next[n..].copy_from_slice(&z[..m - n]);
+        let (older, newest) = next.split_at_mut(z.len() - self.channels);
+        older.copy_from_slice(&z[self.channels..]);
+        multiply(&self.a, z, (self.channels, z.len(), 1), newest);
     }
-
     fn observe(&self, z: &[f64], x_hat: &mut [f64]) {
-        x_hat.copy_from_slice(&z[..self.channels]);
+        x_hat.copy_from_slice(&z[z.len() - self.channels..]);
     }
-
     fn jacobian(&self, z: &[f64], _s: &[f64], jac: &mut [f64]) {
-        let m = z.len();
+        let (m, kept) = (z.len(), z.len() - self.channels);
         jac.fill(0.0);
-        jac[..self.a.len()].copy_from_slice(&self.a);
-        (self.channels..m).for_each(|i| jac[i * m + i - self.channels] = 1.0);
+        (0..kept).for_each(|i| jac[i * m + i + self.channels] = 1.0);
+        jac[kept * m..].copy_from_slice(&self.a);
     }
-
     fn tensors(&self) -> Vec<Named<'_>> {
-        vec![Named {
-            name: "A",
-            shape: Shape::Matrix(self.channels, self.order * self.channels),
-            values: Values::F64(&self.a),
-        }]
-    }
-
-    fn describe(&self) -> String {
-        format!("order {}", self.order)
+        vec![Named::matrix("A", self.channels, &self.a)]
     }
 }
 
@@ -189,7 +137,7 @@ fn a_method_of_ones_own_goes_through_every_verb() {
     attractor(path, "lyapunov ./r --steps 2000");
     attractor(path, "report ./r --seconds 1");
     let page = read("r/report.html");
-    assert!(page.contains("by least squares, order 4") && page.contains("\"live\":null"));
+    assert!(page.contains("\"live\":null"));
     let study = "seeds = 2\n[data]\ntrain = \"w.csv\"\n[settings]\nmodel = \"autoregression\"\nstandardize = \"off\"\n[grid]\norder = [1, 4]\n";
     fs::write(path.join("s.toml"), study).unwrap();
     attractor(path, "sweep ./s.toml --out ./s --quiet");

@@ -64,7 +64,9 @@ pub trait Dynamics: Any + fmt::Debug + Send + Sync {
     fn tensors(&self) -> Vec<Named<'_>>;
 
     /// What it is made of, such as `3 latent states and 50 hidden units`.
-    fn describe(&self) -> String;
+    fn describe(&self) -> String {
+        crate::text::count(self.sizes().state, "state")
+    }
 
     /// A free orbit of `steps` rows from a state, as it is seen. Row i of `inputs` (steps × K, empty without inputs) drives the
     /// step to state i; row 0 is not used. Rows are NaN from where a state leaves what single precision holds.
@@ -152,6 +154,19 @@ pub struct Sizes {
     pub dim: usize,
     /// Parameters |θ|, as the paper's tables count them.
     pub parameters: usize,
+}
+
+impl Sizes {
+    /// Those of a system without external inputs all of whose state counts as dynamical variables.
+    pub fn closed(state: usize, channels: usize, parameters: usize) -> Sizes {
+        Sizes {
+            state,
+            channels,
+            inputs: 0,
+            dim: state,
+            parameters,
+        }
+    }
 }
 
 /// What a state is inferred from.
@@ -259,6 +274,17 @@ pub struct Named<'a> {
     pub shape: Shape,
     /// Its numbers, row-major.
     pub values: Values<'a>,
+}
+
+impl<'a> Named<'a> {
+    /// A matrix of so many rows in double precision.
+    pub fn matrix(name: &'a str, rows: usize, values: &'a [f64]) -> Named<'a> {
+        Named {
+            name,
+            shape: Shape::Matrix(rows, values.len() / rows),
+            values: Values::F64(values),
+        }
+    }
 }
 
 /// Numbers as they were trained or solved.

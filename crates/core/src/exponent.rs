@@ -17,6 +17,7 @@ use std::ops::RangeInclusive;
 
 use crate::embed::EmbedError;
 use crate::embed::columns::Columns;
+use crate::progress::{Follow, tell};
 use crate::series::mean_and_sd;
 use divergence::Divergence;
 
@@ -98,13 +99,17 @@ impl Exponent {
 }
 
 /// The largest exponent of one channel.
-pub fn exponent(columns: &Columns, plan: &Plan) -> Result<Exponent, EmbedError> {
+pub fn exponent(
+    columns: &Columns,
+    plan: &Plan,
+    follow: &mut dyn Follow,
+) -> Result<Exponent, EmbedError> {
     refuse_too_short(columns, plan)?;
-    let curves: Vec<Curve> = plan
-        .dims
-        .clone()
-        .map(|dim| curve(columns, dim, plan))
-        .collect();
+    let (mut curves, total) = (Vec::new(), plan.dims.clone().count() as u64);
+    for (dim, done) in plan.dims.clone().zip(0..) {
+        tell(follow, "following neighbours", done, total)?;
+        curves.push(curve(columns, dim, plan));
+    }
     let slopes = curves
         .iter()
         .filter_map(|curve| Some(curve.fit.as_ref()?.slope));

@@ -12,6 +12,8 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 /// What a user can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
@@ -63,6 +65,16 @@ impl Hint {
         Hint { style, ..self }
     }
 
+    /// The same about a file of this name, where its commands speak of FILE.
+    pub fn naming(mut self, file: &str) -> Hint {
+        for part in &mut self.parts {
+            if let Part::Text(text) = part {
+                *text = text.replace(" FILE ", &format!(" {file} "));
+            }
+        }
+        self
+    }
+
     /// As text, with settings in a style.
     pub fn written(&self, style: Style) -> String {
         let parts = self.parts.iter().map(|part| match part {
@@ -79,13 +91,20 @@ impl fmt::Display for Hint {
     }
 }
 
+/// As text.
+impl Serialize for Hint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A hint as it is written for a command line: settings are flags in backticks.
 impl From<&str> for Hint {
     fn from(text: &str) -> Hint {
         let part = |(i, words): (usize, &str)| match words.strip_prefix("--") {
             // Every second part stands between backticks.
             Some(flag) if i % 2 == 1 => {
-                let (name, value) = match flag.split_once(' ') {
+                let (name, value) = match flag.split_once([' ', '=']) {
                     Some((name, value)) => (name, Some(value.to_string())),
                     None => (flag, None),
                 };
@@ -120,6 +139,8 @@ fn setting(name: &str, value: Option<&str>, style: Style) -> String {
     };
     match (style, value) {
         (Style::Flags, None) => format!("--{name}"),
+        // A negative number would be taken for a flag.
+        (Style::Flags, Some(value)) if value.starts_with('-') => format!("--{name}={value}"),
         (Style::Flags, Some(value)) => format!("--{name} {value}"),
         (Style::File, None) => name.to_string(),
         (Style::File, Some(value)) => format!("{name} = {}", words(value)),
@@ -146,6 +167,16 @@ mod tests {
         assert_eq!(
             hint.written(Style::Python),
             "use `best_by=\"pe\"`, a higher `alpha`, or `attractor resume r`"
+        );
+        let negative =
+            Hint::from("`--missing-value=-99` in `attractor train FILE `").naming("a.csv");
+        assert_eq!(
+            negative.to_string(),
+            "`--missing-value=-99` in `attractor train a.csv `"
+        );
+        assert_eq!(
+            negative.settings().next(),
+            Some(("missing-value", Some("-99")))
         );
         let file = hint.in_style(Style::File);
         assert_eq!(file.settings().count(), 2);

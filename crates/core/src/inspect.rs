@@ -12,6 +12,7 @@ mod repeats;
 mod spectrum;
 mod words;
 
+use crate::hint::Hint;
 use crate::progress::{Follow, Stopped, Unwatched, tell};
 use crate::series::{Series, Step};
 
@@ -67,14 +68,7 @@ pub struct Finding {
     /// What was found, with figures; lower case, no final period.
     pub what: String,
     /// What to do about it. Commands in it name the recording FILE.
-    pub remedy: String,
-}
-
-impl Finding {
-    /// What to do about it, of a recording that a command names so.
-    pub fn remedy_for(&self, file: &str) -> String {
-        self.remedy.replace(" FILE ", &format!(" {file} "))
-    }
+    pub remedy: Hint,
 }
 
 /// How grave a finding is.
@@ -281,7 +275,7 @@ fn named(check: &'static str, seen: Vec<Seen>) -> impl Iterator<Item = Finding> 
         severity: seen.severity,
         subject: seen.subject,
         what: seen.what,
-        remedy: seen.remedy,
+        remedy: seen.remedy.into(),
     })
 }
 

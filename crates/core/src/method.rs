@@ -28,14 +28,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::RwLock;
 
-use crate::catalogue::Entry;
+use crate::catalogue::{Entry, Kind};
 use crate::dynamics::{Dynamics, Values};
 use crate::exponent::automatic::PredictabilityError;
 use crate::hint::Hint;
 use crate::model::ArchitectureError;
 use crate::progress::{Follow, Stopped};
 use crate::series::Series;
-use crate::settings::{Dependence, Settings, nearest};
+use crate::settings::{Dependence, Setting, Settings, nearest};
 use crate::simd::Isa;
 use crate::text::grouped;
 use crate::theta::Shape;
@@ -70,8 +70,10 @@ pub enum Fit {
 }
 
 /// Solves a method at once.
-pub type Solve =
-    fn(&'static Method, Fitting<'_>, &mut dyn Follow) -> Result<Box<dyn Dynamics>, FitError>;
+pub type Solve = fn(&'static Method, Fitting<'_>, &mut dyn Follow) -> Solved;
+
+/// What comes of solving a method: a system, or why there is none.
+pub type Solved = Result<Box<dyn Dynamics>, FitError>;
 
 /// Makes ready to train a method by updates.
 pub type Train = fn(&'static Method, Fitting<'_>) -> Result<Box<dyn Trainer>, FitError>;
@@ -521,6 +523,35 @@ impl PartialEq for Method {
 }
 
 impl Eq for Method {}
+
+impl Method {
+    /// A method that is solved at once, in the first version of its numbers. What it leaves out can be named beside it:
+    /// `Method { settle, ..Method::solved(…) }`.
+    pub const fn solved(
+        id: &'static str,
+        summary: &'static str,
+        settings: &'static [Setting],
+        solve: Solve,
+        load: Load,
+    ) -> Method {
+        Method {
+            entry: Entry {
+                kind: Kind::Model,
+                id,
+                summary,
+                details: summary,
+                settings,
+                references: &[],
+            },
+            dependences: &[],
+            numerics: 1,
+            fit: Fit::Solve(solve),
+            settle: nothing_to_settle,
+            load,
+            story: |_| "at once".to_string(),
+        }
+    }
+}
 
 /// [`Method::settle`] of methods that leave nothing to the data.
 pub fn nothing_to_settle(_: Fitting<'_>) -> Result<Vec<Settled>, FitError> {

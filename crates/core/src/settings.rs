@@ -28,6 +28,23 @@ pub struct Setting {
     pub about: &'static str,
 }
 
+impl Setting {
+    /// A whole number from `low` to `high`.
+    pub const fn integer(
+        name: &'static str,
+        default: &'static str,
+        (low, high): (u64, u64),
+        about: &'static str,
+    ) -> Setting {
+        Setting {
+            name,
+            default,
+            domain: Domain::Integer { low, high },
+            about,
+        }
+    }
+}
+
 /// What a user types for a number that is to follow from the data.
 pub const AUTO: &str = "auto";
 

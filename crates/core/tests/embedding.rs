@@ -270,7 +270,7 @@ fn what_cannot_be_embedded_is_refused() {
         ..plan_of(Method::Rosenstein, 100)
     };
     assert!(matches!(
-        exponent(&short, &plan),
+        exponent(&short, &plan, &mut Unwatched),
         Err(EmbedError::TooShort { .. })
     ));
 }
@@ -328,7 +328,12 @@ fn plan_of(method: Method, delay: usize) -> exponent::Plan {
 }
 
 fn largest(x: &[f64], plan: &exponent::Plan) -> Exponent {
-    exponent(&Columns::new(Rows::new(x, 1)).unwrap(), plan).unwrap()
+    exponent(
+        &Columns::new(Rows::new(x, 1)).unwrap(),
+        plan,
+        &mut Unwatched,
+    )
+    .unwrap()
 }
 
 /// Within 5 % of the literature, whatever the method.

@@ -69,9 +69,10 @@ pub(crate) fn spectrum(system: String, set: Pairs, given: Pairs) -> Work {
 pub(crate) fn exponent(recorded: &Recorded, given: Pairs) -> Work {
     let recording = recorded.recording.clone();
     Work::begin(
-        move |_| {
+        move |listener| {
             let request = options::exponent(&given)?;
-            Ok(json(&of_recording(&recording.series, &request)?.document()))
+            let found = of_recording(&recording.series, &request, listener)?;
+            Ok(json(&found.document()))
         },
         text,
     )

@@ -1,30 +1,17 @@
 //! The method: a quadratic map by least squares,  x_{t+1} = C φ(x_t),  φ(x) = (1, x_i, x_i x_j for i ≤ j).  Its state is the row.
 
-use attractor::catalogue::{Entry, Kind};
-use attractor::dynamics::{Dynamics, Named, Sizes, Stretch, Values};
+use attractor::dynamics::{Dynamics, Named, Sizes, Stretch};
 use attractor::linalg::{multiply, pseudo_inverse};
-use attractor::method::{
-    Fit, FitError, Fitting, LoadError, Method, Tensors, axes, nothing_to_settle,
-};
+use attractor::method::{Fitting, LoadError, Method, Solved, Tensors, axes};
 use attractor::progress::Follow;
-use attractor::theta::Shape;
 
-pub(crate) static QUADRATIC: Method = Method {
-    entry: Entry {
-        kind: Kind::Model,
-        id: "quadratic-map",
-        summary: "quadratic map by least squares",
-        details: "x_{t+1} = C φ(x_t),  φ(x) = (1, x_i, x_i x_j)",
-        settings: &[],
-        references: &[],
-    },
-    dependences: &[],
-    numerics: 1,
-    fit: Fit::Solve(solve),
-    settle: nothing_to_settle,
+pub(crate) static QUADRATIC: Method = Method::solved(
+    "quadratic-map",
+    "quadratic map by least squares",
+    &[],
+    solve,
     load,
-    story: |_| "by least squares".to_string(),
-};
+);
 
 #[derive(Debug)]
 struct Quadratic {
@@ -42,11 +29,7 @@ fn features(x: &[f64]) -> Vec<f64> {
 }
 
 /// C = (Σ x_{t+1} φᵀ)(Σ φ φᵀ)⁺ over all pairs of rows without a gap or a missing value between them.
-fn solve(
-    _: &'static Method,
-    fitting: Fitting<'_>,
-    _: &mut dyn Follow,
-) -> Result<Box<dyn Dynamics>, FitError> {
+fn solve(_: &'static Method, fitting: Fitting<'_>, _: &mut dyn Follow) -> Solved {
     let n = fitting.data.dim_obs();
     let f = features(&vec![0.0; n]).len();
     let (mut gram, mut cross, mut c) = (vec![0.0; f * f], vec![0.0; n * f], vec![0.0; n * f]);
@@ -70,13 +53,7 @@ fn load(_: &'static Method, tensors: &Tensors) -> Result<Box<dyn Dynamics>, Load
 
 impl Dynamics for Quadratic {
     fn sizes(&self) -> Sizes {
-        Sizes {
-            state: self.n,
-            channels: self.n,
-            inputs: 0,
-            dim: self.n,
-            parameters: self.c.len(),
-        }
+        Sizes::closed(self.n, self.n, self.c.len())
     }
 
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
@@ -111,13 +88,7 @@ impl Dynamics for Quadratic {
     }
 
     fn tensors(&self) -> Vec<Named<'_>> {
-        let (name, shape) = ("C", Shape::Matrix(self.n, self.c.len() / self.n));
-        let values = Values::F64(&self.c);
-        vec![Named {
-            name,
-            shape,
-            values,
-        }]
+        vec![Named::matrix("C", self.n, &self.c)]
     }
 
     fn describe(&self) -> String {

@@ -124,7 +124,8 @@ fn of_data(run: &Subject, request: &Request) -> Result<Exponents, String> {
     let x = vec![Trajectory::new(column.collect())];
     let alone = Series::new(vec![channel], Vec::new(), step.clone(), x);
     let alone = alone.map_err(|error| error.to_string())?;
-    let found = of_recording(&alone, &request.exponent).map_err(|error| error.to_string())?;
+    let found = of_recording(&alone, &request.exponent, &mut Unwatched)
+        .map_err(|error| error.to_string())?;
     let (value, error) = found.exponent.per_time(per(&step).0);
     Ok(Exponents {
         name: format!("data, from {} alone", series.channels()[0].name),

@@ -1,6 +1,7 @@
 //! How neighbours in a recording part, in delay vectors of several dimensions, with the lines whose slope is the largest Lyapunov
 //! exponent (Hess et al. 2023, Fig. S9):  S(k) = ⟨ln d(t, k)⟩ ≈ S(0) + λ k Δt.
 
+use attractor_core::progress::Unwatched;
 use attractor_core::text::figure;
 
 use super::excerpt::time_label;
@@ -29,7 +30,7 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let (mut numbers, mut notes, mut dims) = (Vec::new(), Vec::new(), Vec::new());
     for (path, name) in request.subjects.iter().zip(request.names()) {
         let series = format::read(path, &request.reading)?;
-        let found = of_recording(&series, &request.exponent)?;
+        let found = of_recording(&series, &request.exponent, &mut Unwatched)?;
         let (exponent, error) = found.exponent.per_time(found.step.dt);
         match exponent {
             Some(value) => numbers.push((format!("{name}: exponent"), value)),

@@ -1,6 +1,7 @@
 //! The largest Lyapunov exponent that the model's is shown beside: that of the system where it is known. Else Rosenstein's method estimates it
 //! from the first channel of the data, and in the same way from that of the model's free orbit: such estimates are biased, the two alike.
 
+use attractor_core::progress::Unwatched;
 use attractor_core::series::{Channel, Series, Trajectory};
 use serde_json::{Value, json};
 
@@ -64,6 +65,6 @@ fn estimate(
         threads,
         ..recording_exponent::Request::default()
     };
-    let found = of_recording(&series, &asked).map_err(|error| error.to_string())?;
+    let found = of_recording(&series, &asked, &mut Unwatched).map_err(|error| error.to_string())?;
     Ok(found.exponent.per_time(anatomy::per(&card.step).0))
 }

@@ -1,7 +1,7 @@
 //! A recording that runs are fitted to: read, prepared and hashed once, however many runs there are.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use attractor_core::inspect::{Clock, clocks, hides_states, missing_flag, sentinels};
 use attractor_core::measure::evaluate::{Reference, Which};
@@ -33,6 +33,20 @@ type Known<K, T> = Mutex<Vec<(K, Arc<T>)>>;
 
 /// What a reference for choosing parameters depends on.
 type Key = (Preparation, Which);
+
+impl Clone for Recording {
+    /// The rows are copied; what was made of them before is shared.
+    fn clone(&self) -> Recording {
+        Recording {
+            series: self.series.clone(),
+            source: self.source.clone(),
+            pipeline: self.pipeline.clone(),
+            fingerprint: self.fingerprint.clone(),
+            prepared: Mutex::new(locked(&self.prepared).clone()),
+            references: Mutex::new(locked(&self.references).clone()),
+        }
+    }
+}
 
 impl Recording {
     /// Reads a recording.
@@ -204,13 +218,17 @@ fn once<K: PartialEq, T, E>(
     key: K,
     make: impl FnOnce(&K) -> Result<T, E>,
 ) -> Result<Arc<T>, E> {
-    let mut known = known.lock().expect("no one panics while holding it");
+    let mut known = locked(known);
     if let Some((_, made)) = known.iter().find(|(other, _)| *other == key) {
         return Ok(made.clone());
     }
     let made = Arc::new(make(&key)?);
     known.push((key, made.clone()));
     Ok(made)
+}
+
+fn locked<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().expect("no one panics while holding it")
 }
 
 impl std::fmt::Debug for Recording {

@@ -151,7 +151,7 @@ fn nothing_is_said_without_levels_or_with_few_rows() {
     bare.floor = None;
     let verdict = Verdict::of(&bare);
     assert_eq!(verdict.word, Word::CannotTell);
-    assert!(verdict.next.unwrap().contains("--no-floors"));
+    assert!(verdict.next.unwrap().to_string().contains("--no-floors"));
     let mut short = evaluation(&GOOD);
     short.rows = 60;
     assert_eq!(word(&short), Word::CannotTell);

@@ -135,7 +135,7 @@ pub fn predictability(
     let first = series.channel_alone(0);
     let columns = Columns::new(Rows::new(&first, 1))?;
     let plan = Given::nothing(threads).plan(&columns)?;
-    let found: Exponent = exponent(&columns, &plan)?;
+    let found: Exponent = exponent(&columns, &plan, &mut Unwatched)?;
     let channel = series.channels()[0].name.clone();
     match (found.predictability(), found.per_row) {
         (Some(rows), Some(per_row)) => Ok(Predictability {

@@ -264,7 +264,7 @@ fn gaps_inputs_and_short_recordings_are_told() {
     assert!(!checks(&inspection).contains(&"too-short"));
     let short = inspect(&s, Options { window: 900 });
     let seen = finding(&short, "too-short");
-    assert!(seen.what.contains("900 rows") && seen.remedy.contains("`--window 899`"));
+    assert!(seen.what.contains("900 rows") && seen.remedy.to_string().contains("`--window 899`"));
     assert!(!checks(&inspect(&s, Options { window: 899 })).contains(&"too-short"));
 }
 
@@ -524,7 +524,7 @@ proptest! {
         if let (Some(first), Some(other)) = (first, other) {
             let found = inspect_against(&first, &other, Options { window });
             prop_assert_eq!(found.channels.len(), first.dim_obs());
-            prop_assert!(found.findings.iter().all(|f| !f.what.is_empty() && !f.remedy.is_empty()));
+            prop_assert!(found.findings.iter().all(|f| !f.what.is_empty() && !f.remedy.parts().is_empty()));
             let itself = inspect_against(&first, &first, Options { window });
             prop_assert_eq!(itself.findings[0].check, "same-data");
         }

@@ -24,6 +24,7 @@
 
 use std::fmt;
 use std::iter;
+use std::sync::Arc;
 
 use super::d_hellinger::Spectra;
 use super::d_stsp::{Binned, Grid, LARGEST_BINNED};
@@ -70,7 +71,7 @@ pub enum OrbitPart {
 }
 
 /// A truth that fitted systems are judged against, prepared once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Reference {
     x: Vec<f64>,
     s: Vec<f64>,
@@ -85,7 +86,7 @@ pub struct Reference {
 /// A score, or why there is none.
 pub type Scored = Result<Estimate, MeasureError>;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum StateSpace {
     Binned(Binned),
     Mixture(Mixture),
@@ -306,9 +307,10 @@ impl Reference {
 }
 
 /// A measure ready to compare with a truth, or why it cannot.
-type Prepared = Result<Box<dyn Against>, MeasureError>;
+type Prepared = Result<Arc<dyn Against>, MeasureError>;
 
 /// The measures of orbits that are not the paper's, against one truth.
+#[derive(Clone)]
 pub struct OtherMeasures {
     prepared: Vec<(&'static str, Prepared)>,
 }
@@ -326,7 +328,7 @@ impl OtherMeasures {
         let of_paper = ["d_stsp", "d_stsp_paper", "d_h"];
         let others = MEASURES.iter().filter_map(|info| match info.judges {
             Judges::Orbit(prepare) if !of_paper.contains(&info.entry.id) => {
-                let against = prepare(truth, options).transpose()?;
+                let against = prepare(truth, options).transpose()?.map(Arc::from);
                 Some((info.entry.id, against))
             }
             _ => None,

@@ -188,7 +188,7 @@ fn write_table(rows: &[[String; 8]], out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn findings(inspection: &Inspection, file: &str, out: &mut dyn Write) -> io::Result<()> {
     for f in &inspection.findings {
         writeln!(out, "{}: {}: {}", f.severity.word(), f.subject, f.what)?;
-        writeln!(out, "  hint: {}", f.remedy_for(file))?;
+        writeln!(out, "  hint: {}", f.remedy.clone().naming(file))?;
     }
     if inspection.findings.is_empty() {
         writeln!(out, "nothing to remark")?;

@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 
 use super::super::embed::rows;
 use super::super::whole;
+use crate::follow::Shown;
 use crate::reading::Reading;
 use crate::table;
 use crate::visible::notes;
@@ -108,7 +109,7 @@ impl RecordingFlags {
             format::refuse_unwritable(curves)?;
         }
         let series = self.reading.read(path)?;
-        Ok(of_recording(&series, &self.request())?)
+        Ok(of_recording(&series, &self.request(), &mut Shown::new())?)
     }
 
     fn request(&self) -> Request {
