@@ -53,9 +53,10 @@ pub(crate) fn book(tally: &mut Tally) {
 fn write_book(folder: &Path) -> std::io::Result<()> {
     let from = root().join("docs");
     emptied(folder)?;
-    fs::create_dir_all(folder.join("src/pictures"))?;
+    fs::create_dir_all(folder)?;
     fs::copy(from.join("book.toml"), folder.join("book.toml"))?;
-    for (inside, ending) in [("", "md"), ("pictures", "svg")] {
+    for (inside, ending) in [("", "md"), ("results", "md"), ("pictures", "svg")] {
+        fs::create_dir_all(folder.join("src").join(inside))?;
         for entry in fs::read_dir(from.join(inside))?.flatten() {
             if entry.path().extension().is_some_and(|end| end == ending) {
                 let name = Path::new("src").join(inside).join(entry.file_name());
@@ -67,14 +68,26 @@ fn write_book(folder: &Path) -> std::io::Result<()> {
     fs::write(folder.join("src/SUMMARY.md"), contents)
 }
 
-/// The contents of the book: the links in the first column of the table.
+/// The contents of the book: the links in the first column of the table, the second and later ones of a cell below its first.
 fn contents(page: &str) -> String {
-    let link = |line: &str| {
+    let cells = page.lines().filter_map(|line| {
         let cell = line.strip_prefix("| ")?.split(" | ").next()?;
-        cell.starts_with('[').then(|| format!("- {cell}\n"))
-    };
-    let links: String = page.lines().filter_map(link).collect();
+        cell.starts_with('[').then_some(cell)
+    });
+    let links: String = cells.map(links).collect();
     format!("# Contents\n\n- [Pages](README.md)\n{links}")
+}
+
+fn links(cell: &str) -> String {
+    let targets = cell.split_inclusive(')').filter_map(|link| {
+        let start = link.find('[')?;
+        link.ends_with(')').then(|| &link[start..])
+    });
+    let lines = targets.enumerate().map(|(i, link)| match i {
+        0 => format!("- {link}\n"),
+        _ => format!("    - {link}\n"),
+    });
+    lines.collect()
 }
 
 /// Runs every page that has an example with the command that was built for the tests, one per core, counting one per page.
@@ -162,6 +175,9 @@ mod tests {
             contents(page),
             "# Contents\n\n- [Pages](README.md)\n- [a b](a.md)\n"
         );
+        let page = "| [a](a.md): [b c](a/b.md), [d](a/d.md) | those |\n";
+        let nested = "- [a](a.md)\n    - [b c](a/b.md)\n    - [d](a/d.md)\n";
+        assert!(contents(page).ends_with(nested), "{}", contents(page));
     }
 
     #[test]

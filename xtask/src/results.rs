@@ -1,5 +1,5 @@
 //! `cargo xtask results [DIR]`: packs what came of a sweep into one file under `results/`, then makes all tables there, and
-//! the overview in `docs/results.md`, anew.
+//! the tables and numbers of the pages that have marks, anew.
 //!
 //! `cargo xtask results --unpack FILE DIR`: the folder of a study from its file, with which `attractor sweep` can continue.
 //!

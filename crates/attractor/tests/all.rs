@@ -16,5 +16,6 @@ mod numpy;
 mod prepare;
 #[path = "recordings/main.rs"]
 mod recordings;
+#[path = "results/main.rs"]
 mod results;
 mod study;
