@@ -1,7 +1,7 @@
 //! Recordings from arrays that a program holds in memory, and rows taken out of a recording.
 //!
 //! Where rows have times, the step Δt and the gaps follow from them as they do from the column of times of a file; a step that is
-//! given decides what a gap is.
+//! given decides what a gap is. Or rows keep times of their own.
 
 use attractor_core::hint::Hint;
 use attractor_core::series::{Channel, Gap, Series, Step, Trajectory};
@@ -19,6 +19,8 @@ pub struct Columns {
     pub dt: Option<f64>,
     /// The unit of time.
     pub unit: String,
+    /// The step of a model of rows that keep times of their own.
+    pub own_times: Option<f64>,
 }
 
 /// The rows of one trajectory.
@@ -85,7 +87,7 @@ impl ArrayError {
         match self {
             ArrayError::TimeBack { .. } => Some("sort the rows by their times".into()),
             ArrayError::Uneven { expected, .. } => Some(format!(
-                "interpolate to equal steps first, or give `--dt {expected}`, with which every longer step is a gap"
+                "interpolate to equal steps first, or keep their times with `--own-times {expected}`, for ode-rnn and latent-ode, or give `--dt {expected}`, with which every longer step is a gap"
             ).into()),
             ArrayError::NoTime { .. } => Some("leave rows without a time out".into()),
             ArrayError::NoRow { .. } => None,
@@ -95,21 +97,35 @@ impl ArrayError {
 
 /// A recording of arrays.
 pub fn series(columns: Columns, rows: Vec<Rows>) -> Result<Series, crate::Error> {
-    let axis = axis(&rows, columns.dt)?;
+    let axis = match columns.own_times {
+        Some(dt) => Axis {
+            dt: Some(dt),
+            gaps: vec![Vec::new(); rows.len()],
+        },
+        None => axis(&rows, columns.dt)?,
+    };
     let step = Step {
-        dt: columns.dt.or(axis.dt).unwrap_or(Step::default().dt),
+        dt: columns
+            .own_times
+            .or(columns.dt)
+            .or(axis.dt)
+            .unwrap_or(Step::default().dt),
         unit: columns.unit,
     };
     let parts = rows.into_iter().zip(axis.gaps);
-    let trajectory = |(rows, gaps): (Rows, Vec<Gap>)| Trajectory {
-        name: rows.name,
-        start: rows
-            .times
-            .and_then(|times| times.first().copied())
-            .unwrap_or(0.0),
-        x: rows.x,
-        s: rows.s,
-        gaps,
+    let trajectory = |(rows, gaps): (Rows, Vec<Gap>)| {
+        let times = rows.times.unwrap_or_default();
+        Trajectory {
+            name: rows.name,
+            start: times.first().copied().unwrap_or(0.0),
+            x: rows.x,
+            s: rows.s,
+            gaps,
+            times: match columns.own_times {
+                Some(_) => times,
+                None => Vec::new(),
+            },
+        }
     };
     let trajectories = parts.map(trajectory).collect();
     Ok(Series::new(
@@ -181,6 +197,12 @@ pub fn take(series: &Series, rows: &[usize]) -> Result<Series, crate::Error> {
 
 /// Appends rows behind a gap.
 fn append(open: &mut Trajectory, part: Trajectory, channels: usize) {
+    if !open.times.is_empty() {
+        open.times.extend(part.times);
+        open.x.extend(part.x);
+        open.s.extend(part.s);
+        return;
+    }
     let row = open.x.len() / channels;
     let gap = Gap {
         row,
@@ -213,6 +235,20 @@ mod tests {
         series(columns, vec![rows])
     }
 
+    fn of_own_times(times: &[f64]) -> Result<Series, crate::Error> {
+        let columns = Columns {
+            channels: Channel::numbered("x", 1),
+            own_times: Some(0.5),
+            ..Columns::default()
+        };
+        let rows = Rows {
+            x: times.to_vec(),
+            times: Some(times.to_vec()),
+            ..Rows::default()
+        };
+        series(columns, vec![rows])
+    }
+
     #[test]
     fn step_and_gaps_follow_from_times() {
         let made = of_times(&[5.0, 5.5, 6.0, 8.0, 8.5], None).unwrap();
@@ -232,6 +268,17 @@ mod tests {
             "time goes back in row 3 of trajectory 1, from 1 to 0.5"
         );
         assert!(of_times(&[0.0, f64::NAN, 2.0], None).is_err());
+    }
+
+    #[test]
+    fn rows_keep_their_times_where_they_are_to() {
+        let times = [5.0, 5.5, 6.0, 8.0, 8.25];
+        let made = of_own_times(&times).unwrap();
+        assert_eq!((made.step().dt, made.trajectories()[0].start), (0.5, 5.0));
+        assert_eq!(made.trajectories()[0].times, times);
+        let taken = take(&made, &[0, 1, 4]).unwrap();
+        assert_eq!(taken.trajectories()[0].times, [5.0, 5.5, 8.25]);
+        assert!(of_own_times(&[0.0, 1.0, 0.5]).is_err());
     }
 
     #[test]

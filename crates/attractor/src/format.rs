@@ -127,6 +127,8 @@ pub struct ReadOptions {
     pub resample: Option<f64>,
     /// The step of the grid that rows at any times are placed on, each at the nearest point, with missing values between.
     pub grid: Option<f64>,
+    /// The step of a model of rows that keep times of their own.
+    pub own_times: Option<f64>,
     /// How many rows there are to be in a unit of time: resamples, after what lies outside `from` and `to` is left out.
     pub rate: Option<f64>,
 }
@@ -245,10 +247,13 @@ fn to_read(path: &Path) -> Result<&'static Format, Fault> {
 }
 
 fn refuse_step(options: &ReadOptions) -> Result<(), Fault> {
-    let steps = [options.dt, options.resample, options.grid]
-        .into_iter()
-        .flatten();
-    for dt in steps {
+    let steps = [
+        options.dt,
+        options.resample,
+        options.grid,
+        options.own_times,
+    ];
+    for dt in steps.into_iter().flatten() {
         if !(dt > 0.0 && dt.is_finite()) {
             return Err(SeriesError::Step { dt }.into());
         }

@@ -4,6 +4,8 @@
 //! A model whose state shows the row that it was inferred from begins with that row, as the model sees it; one that forecasts the
 //! next row begins with the row after those that it has taken in.
 
+use std::ops::Range;
+
 use attractor_core::dynamics::{Memory, Stretch};
 use attractor_core::hint::Hint;
 use attractor_core::rows::Rows;
@@ -172,11 +174,19 @@ pub fn generate_as_far(
         None => no_inputs(card)?,
     };
     let orbit = card.unscaled(dynamics.orbit(&start.z, &inputs, steps));
-    let shown = start.row + dynamics.lead();
-    let time = data.map_or(0.0, |data| {
-        data.series().time_of(0, 0) + shown as f64 * card.step.dt
-    });
+    let time = data.map_or(0.0, |data| time_shown(reconstruction, data, start.row));
     as_series(card, orbit, time, start.from)
+}
+
+/// The time of the row that a state shows which has taken in the first rows up to this one.
+fn time_shown(reconstruction: &Reconstruction, data: &Seen, row: usize) -> f64 {
+    let (series, lead) = (data.series(), reconstruction.dynamics.lead());
+    let (known, steps) = if has_times(series) {
+        (row, lead)
+    } else {
+        (0, row + lead)
+    };
+    series.time_of(0, known) + steps as f64 * reconstruction.card.step.dt
 }
 
 /// The `steps` rows after the last row of the first trajectory, as far as they do not diverge. `inputs` are those of these rows,
@@ -197,7 +207,7 @@ pub fn forecast(
         let rows = inputs.len() / k.max(1);
         return Err(GenerateError::FutureInputs { steps, rows });
     }
-    let (last, stretch) = last_rows(card, past)?;
+    let (last, stretch) = last_rows(reconstruction, past)?;
     if let Memory::Rows(needed) = dynamics.memory()
         && stretch.len() < needed
     {
@@ -216,19 +226,20 @@ pub fn forecast(
     as_series(card, card.unscaled(orbit), time, GeneratedFrom::Data)
 }
 
-/// The rows up to the last one of the first trajectory that have neither gap nor missing value, and its number.
-fn last_rows<'a>(card: &Card, data: &'a Seen) -> Result<(usize, Stretch<'a>), GenerateError> {
-    let series = data.series();
-    let last = series.len_of(0) - 1;
-    let ends_there = |(trajectory, rows): &(usize, std::ops::Range<usize>)| {
-        *trajectory == 0 && rows.end == last + 1
-    };
-    let found = series.whole_stretches().find(ends_there);
-    let (_, rows) = found.ok_or_else(|| missing(card, series, last))?;
-    let (n, k) = (series.dim_obs(), series.dim_input());
-    let t = &series.trajectories()[0];
-    let x = Rows::new(&t.x[rows.start * n..rows.end * n], n);
-    Ok((last, Stretch::new(x, &t.s[rows.start * k..rows.end * k])))
+/// The rows up to the last one of the first trajectory, from behind a gap or what the model cannot do without; and its number.
+fn last_rows<'a>(
+    reconstruction: &Reconstruction,
+    data: &'a Seen,
+) -> Result<(usize, Stretch<'a>), GenerateError> {
+    let past = Past::new(reconstruction, data);
+    let rows = past.segments.last().cloned().unwrap_or_default();
+    let last = rows.end - 1;
+    let first = rows.clone().rev().find(|&row| past.lacks(row));
+    let rows = first.map_or(rows.start, |row| row + 1)..rows.end;
+    if rows.is_empty() {
+        return Err(missing(&reconstruction.card, data.series(), last));
+    }
+    Ok((last, past.stretch(rows)))
 }
 
 /// The state that an orbit starts from: after the first rows of the data, else of the training data.
@@ -283,27 +294,63 @@ fn first_rows<'a>(
     data: &'a Seen,
     most: usize,
 ) -> Result<Stretch<'a>, GenerateError> {
-    let series = data.series();
-    let (n, k) = (series.dim_obs(), series.dim_input());
-    let t = &series.trajectories()[0];
-    let takes_missing = reconstruction.dynamics.takes_missing();
-    let lacks = |row: usize| {
-        let is_missing = |v: &f64| v.is_nan();
-        (!takes_missing && t.x[row * n..][..n].iter().any(is_missing))
-            || t.s[row * k..][..k].iter().any(is_missing)
-    };
-    let segment = series.segments(0)[0].len();
-    let rows = 0..(0..segment)
-        .find(|&row| lacks(row))
-        .unwrap_or(segment)
-        .min(most);
-    if rows.is_empty() {
-        return Err(missing(&reconstruction.card, series, 0));
+    let past = Past::new(reconstruction, data);
+    let segment = past.segments[0].len();
+    let whole = (0..segment).find(|&row| past.lacks(row)).unwrap_or(segment);
+    if whole == 0 {
+        return Err(missing(&reconstruction.card, data.series(), 0));
     }
-    Ok(Stretch::new(
-        Rows::new(&t.x[..rows.end * n], n),
-        &t.s[..rows.end * k],
-    ))
+    Ok(past.stretch(0..whole.min(most)))
+}
+
+/// The first trajectory, as rows that a model can take in.
+struct Past<'a> {
+    series: &'a Series,
+    takes_missing: bool,
+    /// Rows between which the model can go from one to the next.
+    segments: Vec<Range<usize>>,
+}
+
+impl<'a> Past<'a> {
+    fn new(reconstruction: &Reconstruction, data: &'a Seen) -> Past<'a> {
+        let (series, dynamics) = (data.series(), &reconstruction.dynamics);
+        let flows = dynamics.takes_own_times() && has_times(series);
+        Past {
+            series,
+            takes_missing: dynamics.takes_missing(),
+            segments: if flows {
+                std::iter::once(0..series.len_of(0)).collect()
+            } else {
+                series.segments(0)
+            },
+        }
+    }
+
+    /// Whether a row lacks what the model cannot do without.
+    fn lacks(&self, row: usize) -> bool {
+        let (n, k) = (self.series.dim_obs(), self.series.dim_input());
+        let t = &self.series.trajectories()[0];
+        let is_missing = |v: &f64| v.is_nan();
+        (!self.takes_missing && t.x[row * n..][..n].iter().any(is_missing))
+            || t.s[row * k..][..k].iter().any(is_missing)
+    }
+
+    /// Some of the rows.
+    fn stretch(&self, rows: Range<usize>) -> Stretch<'a> {
+        let (n, k) = (self.series.dim_obs(), self.series.dim_input());
+        let t = &self.series.trajectories()[0];
+        let x = Rows::new(&t.x[rows.start * n..rows.end * n], n);
+        let stretch = Stretch::new(x, &t.s[rows.start * k..rows.end * k]);
+        match t.times.get(rows) {
+            Some(times) => stretch.at_times(times, self.series.step().dt),
+            None => stretch,
+        }
+    }
+}
+
+/// Whether the rows of the first trajectory have times of their own.
+fn has_times(series: &Series) -> bool {
+    !series.trajectories()[0].times.is_empty()
 }
 
 /// What is missing in a row of the first trajectory.
@@ -335,13 +382,43 @@ pub(crate) fn inputs(
 ) -> Result<Vec<f64>, GenerateError> {
     match data {
         None => no_inputs(&reconstruction.card),
-        Some(data) => inputs_of(
-            &reconstruction.card,
-            data,
-            row,
-            data.series().len_of(0) - row,
-        ),
+        Some(data) => {
+            let (series, dt) = (data.series(), reconstruction.card.step.dt);
+            let last = series.len_of(0) - 1;
+            let steps = if has_times(series) {
+                ((series.time_of(0, last) - series.time_of(0, row)) / dt).floor() as usize
+            } else {
+                last - row
+            };
+            inputs_of(&reconstruction.card, data, row, steps + 1)
+        }
     }
+}
+
+/// The inputs of `steps` rows, one step of the model apart, of which the first is a row with a time of its own. Inputs of a row hold
+/// up to it from the row before.
+fn inputs_held(
+    card: &Card,
+    series: &Series,
+    row: usize,
+    steps: usize,
+) -> Result<Vec<f64>, GenerateError> {
+    let (t, k, dt) = (&series.trajectories()[0], card.inputs.len(), card.step.dt);
+    let mut held = Vec::with_capacity(steps * k);
+    for step in 0..steps {
+        // A millionth of a step earlier counts as that time.
+        let time = t.times[row] + (step as f64 - 1e-6) * dt;
+        let of = t.times.partition_point(|&row| row < time);
+        let inputs = t.s.get(of * k..(of + 1) * k);
+        let short = GenerateError::ShortInputs { steps, rows: step };
+        let inputs = inputs.ok_or(short)?;
+        if let Some(i) = inputs.iter().position(|v| v.is_nan()) {
+            let channel = card.inputs[i].name.clone();
+            return Err(GenerateError::Missing { channel, row: of });
+        }
+        held.extend(inputs);
+    }
+    Ok(held)
 }
 
 /// The inputs of `steps` rows of the first trajectory, from a row on.
@@ -354,6 +431,9 @@ fn inputs_of(
     let (series, k) = (data.series(), card.inputs.len());
     if k == 0 {
         return Ok(Vec::new());
+    }
+    if has_times(series) {
+        return inputs_held(card, series, row, steps);
     }
     let rows = series.len_of(0) - row;
     if rows < steps {

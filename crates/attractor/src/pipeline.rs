@@ -139,6 +139,9 @@ pub enum StepFault {
         /// Channels of the data.
         found: usize,
     },
+    /// Rows have times of their own, and the step needs equal ones.
+    #[error("rows have times of their own, and this needs equal steps")]
+    OwnTimes,
     /// The smoothing is wider than the data.
     #[error(
         "smoothing over {rows} rows needs as many without a gap, the shortest stretch has {shortest}"
@@ -163,6 +166,7 @@ impl PipelineError {
                 StepFault::Filter(error) => error.hint(),
                 StepFault::Cut(fault) => fault.hint(),
                 StepFault::TooShort { .. } => Some("smooth less, or cut the short stretches off".into()),
+                StepFault::OwnTimes => Some("`--resample DT` in place of `--own-times` interpolates to equal steps".into()),
                 StepFault::Series(_) | StepFault::Channels { .. } => None,
             },
         }
@@ -207,8 +211,28 @@ impl Pipeline {
 }
 
 impl Step {
+    /// Whether it makes values of neighbouring rows.
+    fn needs_neighbours(&self) -> bool {
+        match self {
+            Step::Gaussian(_)
+            | Step::Hann { .. }
+            | Step::Detrend
+            | Step::Filter(_)
+            | Step::Interpolate(_)
+            | Step::Every(_) => true,
+            Step::Standardize(_)
+            | Step::Scale(_)
+            | Step::Missing(_)
+            | Step::Noise { .. }
+            | Step::Cut { .. } => false,
+        }
+    }
+
     /// The recording after the step, and the step that new data are to pass.
     fn fit(&self, series: &Series) -> Result<(Series, Option<Step>), StepFault> {
+        if self.needs_neighbours() && series.has_own_times() {
+            return Err(StepFault::OwnTimes);
+        }
         let done = match self {
             Step::Gaussian(sigma) => {
                 refuse_wide(series, (8.0 * sigma) as usize + 1)?;

@@ -69,7 +69,7 @@ pub(crate) struct Reading {
     /// Interpolate rows at any times to equal steps of this length
     #[arg(long, value_name = "STEP", allow_negative_numbers = true)]
     resample: Option<f64>,
-    /// Place rows at any times on a grid of this step, with missing values between; for `ode-rnn` and `latent-ode`
+    /// Place rows at any times on a grid of this step, with missing values between
     #[arg(
         long,
         value_name = "STEP",
@@ -77,6 +77,14 @@ pub(crate) struct Reading {
         conflicts_with = "resample"
     )]
     grid: Option<f64>,
+    /// Keep rows at times of their own, for `ode-rnn` and `latent-ode`; free orbits have this step
+    #[arg(
+        long,
+        value_name = "STEP",
+        allow_negative_numbers = true,
+        conflicts_with_all = ["resample", "grid", "rate"]
+    )]
+    own_times: Option<f64>,
     /// Resample to this many rows per unit of time
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
@@ -168,6 +176,7 @@ impl Reading {
             },
             resample: self.resample.or(under.resample),
             grid: self.grid.or(under.grid),
+            own_times: self.own_times.or(under.own_times),
             rate: self.rate.or(under.rate),
         }
     }

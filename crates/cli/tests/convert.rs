@@ -128,7 +128,7 @@ fn mistakes_say_what_where_and_what_next() {
     assert_eq!(
         complaint(folder, &["a.csv", "b.npy"]),
         "error: the time axis is not uniform: expected a step of 1, found 1.5 on line 4: a.csv\n\
-         hint: `--resample 1` interpolates to equal steps; `--grid 1` keeps the rows, for ode-rnn and latent-ode; `--dt 1` without --time counts rows instead\n"
+         hint: `--resample 1` interpolates to equal steps; `--own-times 1` keeps rows and times, for ode-rnn and latent-ode; `--dt 1` without --time counts rows instead\n"
     );
     assert_eq!(
         complaint(folder, &["b.csv", "c.csv"]),

@@ -92,6 +92,15 @@ fn write_irregular(folder: &Path) {
     fs::write(folder.join("i.csv"), text).unwrap();
 }
 
+/// Settings of short trainings, model by model.
+const BOTH: [(&str, &str); 2] = [
+    ("ode-rnn", "--decoder-hidden 9 --euler-steps 2"),
+    (
+        "latent-ode",
+        "--encoder-latent 4 --transform-hidden 6 --sigma 0.1 --kl-wait 1",
+    ),
+];
+
 #[test]
 fn rows_at_their_own_times_are_trained_on_and_continued() {
     let folder = TempDir::new().unwrap();
@@ -99,29 +108,91 @@ fn rows_at_their_own_times_are_trained_on_and_continued() {
     write_irregular(path);
     let (_, refused) = said(path, "train i.csv --model ode-rnn --out w", 2);
     assert!(
-        refused.contains("not uniform") && refused.contains("`--grid "),
+        refused.contains("not uniform") && refused.contains("`--own-times "),
         "{refused}"
     );
-    let (_, coarse) = said(path, "train i.csv --grid 1 --model ode-rnn --out w", 2);
-    let hint = coarse.split('`').find(|part| part.starts_with("--grid "));
-    let grid = hint.unwrap_or_else(|| panic!("{coarse}"));
-    for (model, more) in [
-        ("ode-rnn", "--decoder-hidden 9 --euler-steps 2"),
-        (
-            "latent-ode",
-            "--encoder-latent 4 --transform-hidden 6 --sigma 0.1 --kl-wait 1",
-        ),
-    ] {
+    let own = "--own-times 0.13";
+    for (model, more) in BOTH {
         let train =
-            format!("train i.csv {grid} --out {model} --model {model} {SHORT} --epochs 3 {more}");
+            format!("train i.csv {own} --out {model} --model {model} {SHORT} --epochs 3 {more}");
         said(path, &train, 0);
         // The flag is kept with the run, and data to start from are read in the same way.
         let experiment = fs::read_to_string(path.join(model).join("experiment.toml")).unwrap();
-        assert!(experiment.contains("grid = 0.05"), "{experiment}");
-        let generate = format!("generate {model} --data i.csv {grid} --steps 30 --out {model}.csv");
+        assert!(experiment.contains("own-times = 0.13"), "{experiment}");
+        let generate = format!("generate {model} --data i.csv {own} --steps 30 --out {model}.csv");
         said(path, &generate, 0);
         let rows = fs::read_to_string(path.join(format!("{model}.csv"))).unwrap();
-        assert_eq!(rows.lines().count(), 31);
+        let times = rows.lines().skip(1).map(|row| row.split(',').next());
+        let times: Vec<f64> = times.map(|t| t.unwrap().parse().unwrap()).collect();
+        assert_eq!(times.len(), 30);
+        assert!(times.windows(2).all(|t| (t[1] - t[0] - 0.13).abs() < 1e-9));
+        // Of the window that a state is inferred from, of 20 rows: its last row, or the step behind it.
+        let last = time_of_row(path, 19) + if model == "ode-rnn" { 0.13 } else { 0.0 };
+        assert!((times[0] - last).abs() < 1e-9, "{model}: {times:?} {last}");
+        let report = format!("report {model} --seconds 1");
+        said(path, &report, 0);
+        let evaluate =
+            format!("evaluate {model} --data i.csv --resample 0.13 --starts 1 --no-floors");
+        document(path, &evaluate, 0);
+    }
+    // For windows of equal steps there is too little.
+    let (text, _) = said(path, "inspect i.csv --own-times 0.13", 1);
+    assert!(text.contains("times of their own"), "{text}");
+    said(path, "convert i.csv same.csv --own-times 0.13", 0);
+    let [from, to] = ["i.csv", "same.csv"].map(|file| fs::read(path.join(file)).unwrap());
+    assert!(from == to, "times of rows are written as they were read");
+}
+
+/// The time of a row of the irregular file.
+fn time_of_row(folder: &Path, row: usize) -> f64 {
+    let text = fs::read_to_string(folder.join("i.csv")).unwrap();
+    let line = text.lines().nth(row + 1).unwrap();
+    line.split(',').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn rows_on_a_grid_are_trained_on() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_irregular(path);
+    let (_, coarse) = said(path, "train i.csv --grid 1 --model ode-rnn --out w", 2);
+    let hint = coarse.split('`').find(|part| part.starts_with("--grid "));
+    let grid = hint.unwrap_or_else(|| panic!("{coarse}"));
+    let (model, more) = BOTH[0];
+    let train = format!("train i.csv {grid} --out grid --model {model} {SHORT} --epochs 3 {more}");
+    said(path, &train, 0);
+    let experiment = fs::read_to_string(path.join("grid").join("experiment.toml")).unwrap();
+    assert!(experiment.contains("grid = 0.05"), "{experiment}");
+    let generate = format!("generate grid --data i.csv {grid} --steps 30 --out grid.csv");
+    said(path, &generate, 0);
+}
+
+/// A turn that an input stops and starts, of which the file has the column.
+fn write_driven(folder: &Path) {
+    let (mut text, mut angle) = (String::from("x,y,input:s\n"), 0.0_f64);
+    for t in 0..300 {
+        let s = if t / 40 % 2 == 0 { 1.0 } else { 0.3 };
+        angle += 0.2 * s;
+        text.push_str(&format!("{},{},{s}\n", angle.cos(), angle.sin()));
+    }
+    fs::write(folder.join("s.csv"), text).unwrap();
+}
+
+#[test]
+fn both_are_driven_by_inputs() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write_driven(path);
+    for (model, more) in BOTH {
+        let train = format!("train s.csv --out {model} --model {model} {SHORT} --epochs 5 {more}");
+        said(path, &train, 0);
+        let evaluate = format!("evaluate {model} --data s.csv --starts 2 --no-floors");
+        document(path, &evaluate, 0);
+        let generate = format!("generate {model} --steps 40 --data s.csv --out {model}.csv");
+        said(path, &generate, 0);
+        let (_, refused) = said(path, &format!("generate {model} --steps 40 --out o.csv"), 2);
+        assert!(refused.contains("1 external input"), "{refused}");
+        said(path, &format!("report {model} --seconds 1"), 0);
     }
 }
 
@@ -145,13 +216,18 @@ fn a_resumed_training_is_the_whole_one() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     write_data(path);
-    for model in ["ode-rnn", "latent-ode"] {
+    write_driven(path);
+    for (model, data) in [
+        ("ode-rnn", "d.csv"),
+        ("latent-ode", "d.csv"),
+        ("latent-ode", "s.csv"),
+    ] {
         let train =
             format!("--model {model} {SHORT} --epochs 40 --checkpoint-every 3 --time-step 0.05");
-        let run = |name: &str| format!("{model}-{name}");
-        let whole = format!("train d.csv --out {} {train} --threads 1", run("whole"));
+        let run = |name: &str| format!("{model}-{data}-{name}");
+        let whole = format!("train {data} --out {} {train} --threads 1", run("whole"));
         said(path, &whole, 0);
-        let cut = format!("train d.csv --out {} {train} --threads 2", run("cut"));
+        let cut = format!("train {data} --out {} {train} --threads 2", run("cut"));
         let mut child = common::start(path, &cut);
         let folder = path.join(run("cut"));
         common::wait_for(&folder.join("checkpoint.safetensors"), &mut child);
@@ -162,7 +238,7 @@ fn a_resumed_training_is_the_whole_one() {
             said(path, &format!("resume {} --quiet", run("cut")), 0);
         }
         let bytes = |name: &str| fs::read(path.join(run(name)).join("model.safetensors")).unwrap();
-        assert!(bytes("whole") == bytes("cut"), "{model}");
+        assert!(bytes("whole") == bytes("cut"), "{model} {data}");
     }
 }
 
@@ -171,10 +247,7 @@ fn invalid_input_is_met_with_a_remedy() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     write_data(path);
-    let mut driven = String::from("x,input:s\n");
-    (0..200)
-        .for_each(|t| driven.push_str(&format!("{},{}\n", f64::from(t).sin(), f64::from(t).cos())));
-    fs::write(path.join("s.csv"), driven).unwrap();
+    write_irregular(path);
     for (data, wrong, expected) in [
         (
             "d.csv",
@@ -202,10 +275,28 @@ fn invalid_input_is_met_with_a_remedy() {
             "--model latent-ode --window 900",
             "use `--window 399`",
         ),
-        ("s.csv", "--model latent-ode", "use `--model ode-rnn`"),
+        (
+            "i.csv",
+            "--model neural-ode --own-times 0.1",
+            "or interpolate to equal steps with `--resample DT`",
+        ),
+        (
+            "i.csv",
+            "--model sindy --own-times 0.1",
+            "use `--model ode-rnn` or `--model latent-ode`",
+        ),
+        (
+            "i.csv",
+            "--model ode-rnn --own-times 0.1 --grid 0.04",
+            "cannot be used with",
+        ),
+        ("i.csv", "--model ode-rnn --own-times 0", "a number above 0"),
     ] {
         let train = format!("train {data} --out w {wrong}");
         let (_, stderr) = said(path, &train, 2);
         assert!(stderr.contains(expected), "{wrong}: {stderr}");
     }
+    let prepare = "prepare i.csv o.csv --own-times 0.1 --smooth gaussian:2";
+    let (_, stderr) = said(path, prepare, 2);
+    assert!(stderr.contains("needs equal steps"), "{stderr}");
 }

@@ -29,7 +29,7 @@ use crate::rows::Rows;
 use crate::series::Series;
 use crate::theta::Shape;
 
-use branches::Branches;
+pub(crate) use branches::Branches;
 pub use recipe::{FlowRecipe, Operation, Recipe};
 
 /// A fitted, closed system z ← G(z, s), x̂ = o(z).
@@ -119,6 +119,11 @@ pub trait Dynamics: Any + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether its state flows between rows, so that those that it takes in may have any times.
+    fn takes_own_times(&self) -> bool {
+        false
+    }
+
     /// The state after the last row of the past.
     fn infer(&self, past: Stretch<'_>, z: &mut [f64]) {
         let first = match self.memory() {
@@ -190,11 +195,16 @@ impl Memory {
     }
 }
 
-/// Rows that follow one another without gap or missing value, with the inputs of each.
+/// Rows that follow one another without gap or missing value, with the inputs of each; for systems that
+/// [take them](Dynamics::takes_own_times), rows at times of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch<'a> {
     x: Rows<'a>,
     s: &'a [f64],
+    /// Times of the rows; empty where they are one step apart.
+    times: &'a [f64],
+    /// Δt.
+    dt: f64,
 }
 
 impl<'a> Stretch<'a> {
@@ -206,7 +216,23 @@ impl<'a> Stretch<'a> {
             s.len(),
             x.len()
         );
-        Stretch { x, s }
+        Stretch {
+            x,
+            s,
+            times: &[],
+            dt: 1.0,
+        }
+    }
+
+    /// The same rows at these times, with the step Δt of the system; those that are one step apart for no times.
+    pub fn at_times(self, times: &'a [f64], dt: f64) -> Stretch<'a> {
+        assert!(
+            times.is_empty() || times.len() == self.len(),
+            "{} times do not belong to {} rows",
+            times.len(),
+            self.len()
+        );
+        Stretch { times, dt, ..self }
     }
 
     /// Rows of a system without inputs.
@@ -256,11 +282,35 @@ impl<'a> Stretch<'a> {
         &self.s[rows.start * k..rows.end * k]
     }
 
+    /// Whether rows have times of their own.
+    pub fn has_own_times(&self) -> bool {
+        !self.times.is_empty()
+    }
+
+    /// How many steps Δt row t is behind the row before it; one for the first.
+    pub fn step_to(&self, t: usize) -> f64 {
+        match t.checked_sub(1).and_then(|before| self.times.get(before)) {
+            Some(before) => (self.times[t] - before) / self.dt,
+            None => 1.0,
+        }
+    }
+
+    /// How many steps Δt every row is behind the first; nothing where rows are one step apart.
+    pub fn elapsed(&self) -> Vec<f64> {
+        let since = |time: &f64| (time - self.times[0]) / self.dt;
+        self.times.iter().map(since).collect()
+    }
+
     /// Some of the rows.
     pub fn slice(&self, rows: Range<usize>) -> Stretch<'a> {
         Stretch {
             x: self.x.slice(rows.clone()),
-            s: self.inputs_of(rows),
+            s: self.inputs_of(rows.clone()),
+            times: match self.times {
+                [] => &[],
+                times => &times[rows],
+            },
+            dt: self.dt,
         }
     }
 }

@@ -230,6 +230,9 @@ impl FitError {
                 0 | 1 => None,
                 rows => Some(format!("use `--window {}` or less", rows - 1).into()),
             },
+            FitError::Windows(WindowsError::OwnTimes) => Some(
+                "use `--model ode-rnn` or `--model latent-ode`, or interpolate to equal steps with `--resample DT` in place of `--own-times`".into(),
+            ),
             FitError::Windows(WindowsError::TooSparse { .. } | WindowsError::Sparse { .. }) => {
                 Some("use a shorter `--window` or a smaller `--least-observed`, or leave channels out with `--channels`".into())
             }

@@ -2,7 +2,8 @@
 //! inputs, sampled every Δt, with missing values and gaps.
 //!
 //! A missing value is NaN. A gap is a place between two rows of a trajectory where more time passed than Δt; rows
-//! between gaps form a *segment*, and nothing that assumes equal steps may cross its ends.
+//! between gaps form a *segment*, and nothing that assumes equal steps may cross its ends. Rows may also have times of their own:
+//! then every row is a segment, and only what takes in rows at any times goes from one to the next.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -51,6 +52,8 @@ pub struct Trajectory {
     pub s: Vec<f64>,
     /// Where time jumps, in ascending order.
     pub gaps: Vec<Gap>,
+    /// The time of every row, where rows have times of their own; empty where they are Δt apart.
+    pub times: Vec<f64>,
 }
 
 /// A jump in time between two rows of a trajectory.
@@ -111,6 +114,12 @@ pub enum SeriesError {
         /// The row.
         row: usize,
     },
+    /// Times of rows are not as many as rows, do not ascend, or there are gaps beside them.
+    #[error("trajectory {} has times of rows that are not one per row from its start on, in ascending order and without gaps", trajectory + 1)]
+    Times {
+        /// Its number, from 0.
+        trajectory: usize,
+    },
     /// A value is infinite.
     #[error("channel `{channel}` is infinite in row {} of trajectory {}", row + 1, trajectory + 1)]
     Infinite {
@@ -162,6 +171,7 @@ impl Trajectory {
             x,
             s: Vec::new(),
             gaps: Vec::new(),
+            times: Vec::new(),
         }
     }
 }
@@ -250,8 +260,17 @@ impl Series {
         self.rows().map(move |row| row[channel])
     }
 
-    /// Row ranges of one trajectory without a gap inside, in order.
+    /// Whether any rows have times of their own.
+    pub fn has_own_times(&self) -> bool {
+        self.trajectories.iter().any(|t| !t.times.is_empty())
+    }
+
+    /// Row ranges of one trajectory without a gap inside, in order; every row alone where rows have times of their own.
     pub fn segments(&self, trajectory: usize) -> Vec<Range<usize>> {
+        let rows = self.trajectories[trajectory].times.len();
+        if rows > 0 {
+            return (0..rows).map(|row| row..row + 1).collect();
+        }
         let gaps = self.trajectories[trajectory].gaps.iter().map(|gap| gap.row);
         let ends = gaps.chain([self.len_of(trajectory)]);
         ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end))
@@ -261,6 +280,9 @@ impl Series {
     /// The time of a row.
     pub fn time_of(&self, trajectory: usize, row: usize) -> f64 {
         let t = &self.trajectories[trajectory];
+        if let Some(&time) = t.times.get(row) {
+            return time;
+        }
         let anchor = t.gaps.iter().rev().find(|gap| gap.row <= row);
         let (first, time) = anchor.map_or((0, t.start), |gap| (gap.row, gap.time));
         time + (row - first) as f64 * self.step.dt
@@ -377,6 +399,10 @@ impl Series {
                     ..*gap
                 })
                 .collect(),
+            times: match from.times.as_slice() {
+                [] => Vec::new(),
+                times => times[range].to_vec(),
+            },
         }
     }
 
@@ -460,6 +486,12 @@ impl Series {
                 trajectory,
                 row: gap.row,
             });
+        }
+        let ascend = t.times.is_sorted_by(|a, b| a < b) && t.times.iter().all(|t| t.is_finite());
+        let of_all = t.times.len() == rows && t.times[0] == t.start && t.gaps.is_empty();
+        let fit = t.times.is_empty() || (ascend && of_all);
+        if !fit {
+            return Err(SeriesError::Times { trajectory });
         }
         let infinite = |values: &[f64]| values.iter().position(|v| v.is_infinite());
         let place = |i: usize, channels: &[Channel]| SeriesError::Infinite {
@@ -575,196 +607,4 @@ fn runs(rows: Range<usize>, holds: impl Fn(usize) -> bool) -> impl Iterator<Item
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn gap(row: usize) -> Gap {
-        Gap {
-            row,
-            time: 100.0 * row as f64,
-        }
-    }
-
-    fn sample() -> Series {
-        let mut long = Trajectory::new((0..20).map(f64::from).collect());
-        long.gaps = vec![gap(3), gap(7)];
-        let short = Trajectory::new(vec![1.0, f64::NAN, 3.0, 5.0]);
-        Series::new(
-            Channel::numbered("x", 2),
-            vec![],
-            Step::default(),
-            vec![long, short],
-        )
-        .unwrap()
-    }
-
-    #[test]
-    fn the_longest_complete_stretch_is_found() {
-        let x = [1.0, f64::NAN, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0];
-        let series = Series::from_rows(x.to_vec(), 1, 1.0).unwrap();
-        assert_eq!(series.longest_whole(), (0, 2..5));
-        let series = Series::from_rows(vec![1.0, 2.0], 1, 1.0).unwrap();
-        assert_eq!(series.longest_whole(), (0, 0..2));
-        let parts: Vec<_> = sample().whole_stretches().collect();
-        let rows: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
-        assert_eq!(rows, 11, "{parts:?}");
-    }
-
-    #[test]
-    fn segments_end_at_gaps() {
-        let series = sample();
-        assert_eq!(series.segments(0), [0..3, 3..7, 7..10]);
-        assert_eq!(series.segments(1), vec![0..2]);
-        assert_eq!((series.total_len(), series.missing()), (12, 1));
-    }
-
-    #[test]
-    fn splitting_by_time_keeps_every_row_and_the_gaps() {
-        let (early, late) = sample().split_by_time(0.5).unwrap();
-        assert_eq!((early.total_len(), late.total_len()), (6, 6));
-        assert_eq!(early.trajectories()[0].gaps, [gap(3)]);
-        assert_eq!(
-            late.trajectories()[0].gaps,
-            [Gap {
-                row: 2,
-                time: 700.0
-            }]
-        );
-        assert_eq!(late.trajectories()[0].start, 302.0);
-        assert_eq!(late.trajectories()[0].x[0], 10.0);
-    }
-
-    #[test]
-    fn splitting_off_everything_is_an_error() {
-        assert_eq!(sample().split_by_time(1.0).unwrap_err(), SeriesError::NoRow);
-        assert_eq!(
-            sample().split_by_trajectory(|_| true).unwrap_err(),
-            SeriesError::NoRow
-        );
-        let (first, second) = sample().split_by_trajectory(|i| i == 0).unwrap();
-        assert_eq!((first.total_len(), second.total_len()), (10, 2));
-    }
-
-    #[test]
-    fn standardising_gives_unit_moments_and_inverts() {
-        let series = Series::from_rows(
-            (0..300).map(|i| f64::from(i * i % 97) + 1e6).collect(),
-            3,
-            0.1,
-        )
-        .unwrap();
-        let scaling = Scaling::standardizing(&series);
-        let scaled = scaling.apply(&series);
-        for c in 0..3 {
-            let (mean, sd) = mean_and_sd(scaled.column(c));
-            // Rounding of values near 1e6 divided by a spread near 30: 1e6 · 1.1e-16 / 30 each.
-            assert!(
-                mean.abs() < 1e-10 && (sd - 1.0).abs() < 1e-10,
-                "{mean} {sd}"
-            );
-        }
-        let back = scaling.invert(&scaled);
-        assert!(
-            back.rows()
-                .flatten()
-                .zip(series.rows().flatten())
-                .all(|(a, b)| (a - b).abs() < 1e-8)
-        );
-    }
-
-    /// Scaling by a power of two rounds nothing, and so scales moments to the bit, as long as no square is denormal in one
-    /// of both.
-    #[test]
-    fn moments_scale_with_their_values_from_end_to_end_of_the_numbers() {
-        let values: Vec<f64> = (0..500)
-            .map(|i| f64::from(i * i % 97) / 97.0 - 0.3)
-            .chain([f64::NAN])
-            .collect();
-        let (mean, sd) = mean_and_sd(values.iter().copied());
-        for exponent in [-1015, -900, -540, -500, 0, 500, 512, 900, 1015] {
-            let unit = 2f64.powi(exponent);
-            let scaled = mean_and_sd(values.iter().map(|v| v * unit));
-            assert_eq!(scaled, (mean * unit, sd * unit), "2^{exponent}");
-        }
-    }
-
-    #[test]
-    fn the_least_and_the_largest_numbers_have_a_spread() {
-        let least = f64::from_bits(1);
-        let mostly_zero = (0..1000).map(|i| if i == 7 { least } else { 0.0 });
-        assert_eq!(mean_and_sd(mostly_zero), (0.0, least));
-        let ends = [f64::MAX, f64::MIN, f64::MAX, f64::MIN];
-        assert_eq!(mean_and_sd(ends.into_iter()), (0.0, f64::MAX));
-        assert_eq!(mean_and_sd([f64::MAX; 3].into_iter()), (f64::MAX, 0.0));
-        assert!(mean_and_sd([f64::INFINITY, 0.0].into_iter()).1.is_nan());
-    }
-
-    #[test]
-    fn standardising_gives_unit_moments_at_every_scale() {
-        for scale in [1e-307, 1e-300, 1e-162, 1e200, 1e300, 1e308] {
-            let wave = |i: i32| scale * (1.7 * (0.37 * f64::from(i)).sin() - 0.05);
-            let series = Series::from_rows((0..400).map(wave).collect(), 1, 1.0).unwrap();
-            let scaled = Scaling::standardizing(&series).apply(&series);
-            let (mean, sd) = mean_and_sd(scaled.column(0));
-            // 400 values of order one, rounded a few times; those near 1e-307 to 2⁻¹⁰⁷⁴, 5e-17 of them.
-            assert!(mean.abs() < 1e-13 && (sd - 1.0).abs() < 1e-13, "{scale}");
-        }
-    }
-
-    #[test]
-    fn a_constant_channel_is_only_centred() {
-        let series = Series::from_rows(vec![4.0; 10], 1, 1.0).unwrap();
-        let scaling = Scaling::standardizing(&series);
-        assert_eq!((scaling.mean[0], scaling.sd[0]), (4.0, 1.0));
-    }
-
-    #[test]
-    fn bad_values_are_refused() {
-        let rows = |x| Series::from_rows(x, 2, 1.0).unwrap_err();
-        assert_eq!(rows(vec![]), SeriesError::NoRow);
-        assert_eq!(
-            rows(vec![1.0; 3]),
-            SeriesError::Shape {
-                trajectory: 0,
-                values: 3,
-                columns: 2
-            }
-        );
-        assert_eq!(rows(vec![f64::NAN; 4]), SeriesError::AllMissing);
-        let infinite = SeriesError::Infinite {
-            trajectory: 0,
-            row: 1,
-            channel: "x2".into(),
-        };
-        assert_eq!(rows(vec![0.0, 0.0, 0.0, f64::INFINITY]), infinite);
-        assert_eq!(
-            Series::from_rows(vec![1.0], 0, 1.0).unwrap_err(),
-            SeriesError::NoChannel
-        );
-        assert_eq!(
-            Series::from_rows(vec![1.0], 1, 0.0).unwrap_err(),
-            SeriesError::Step { dt: 0.0 }
-        );
-        let twice = vec![Channel::named("x"), Channel::named("x")];
-        let error = Series::new(
-            twice,
-            vec![],
-            Step::default(),
-            vec![Trajectory::new(vec![0.0; 2])],
-        )
-        .unwrap_err();
-        assert_eq!(error, SeriesError::DuplicateName { name: "x".into() });
-    }
-
-    #[test]
-    fn gaps_must_lie_inside_and_ascend() {
-        for gaps in [vec![gap(0)], vec![gap(5)], vec![gap(3), gap(2)]] {
-            let t = Trajectory {
-                gaps,
-                ..Trajectory::new(vec![0.0; 10])
-            };
-            let made = Series::new(Channel::numbered("x", 2), vec![], Step::default(), vec![t]);
-            assert!(matches!(made, Err(SeriesError::Gap { .. })));
-        }
-    }
-}
+mod tests;

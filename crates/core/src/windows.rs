@@ -1,6 +1,8 @@
 //! Training windows: T + 1 consecutive rows of a series, drawn uniformly and with replacement from all places where
 //! a window fits into a segment.
 //!
+//! Models whose state flows between rows take windows of rows at any times; all others refuse rows that have times of their own.
+//!
 //! Where values are missing, a window begins with a complete row, because its initial state is inferred from that; it
 //! has at least a given share of the values that it predicts, and all inputs. Places where it would not are left out
 //! and counted.
@@ -34,6 +36,9 @@ pub enum WindowsError {
         /// Rows of the longest stretch.
         longest: usize,
     },
+    /// Rows have times of their own, which the model cannot do with.
+    #[error("rows have times of their own, the model needs equal steps")]
+    OwnTimes,
     /// So much is missing that no window is left.
     #[error(
         "too many values are missing: none of the {left_out} windows of {} begins with a complete row, has all inputs and {} % of its values",
@@ -130,8 +135,8 @@ impl Windows {
         Cuts::default().with_share(series, window, least)
     }
 
-    /// The same for models that take in rows of which values are missing: windows start at any row, and the share is that of all
-    /// their values.
+    /// The same for models that take in rows of which values are missing, at any times: windows start at any row, and the share is
+    /// that of all their values.
     pub fn from_any_row(
         series: &Series,
         window: usize,
@@ -142,6 +147,9 @@ impl Windows {
 
     fn cut(series: &Series, rows: Arc<Rows>, cut: Cut) -> Result<Windows, WindowsError> {
         let (window, least, first_row) = cut;
+        if first_row == First::Complete && series.has_own_times() {
+            return Err(WindowsError::OwnTimes);
+        }
         let mut windows = Windows {
             rows,
             window,
@@ -151,7 +159,7 @@ impl Windows {
         };
         let (mut first, mut longest) = (0, 0);
         for trajectory in 0..series.trajectories().len() {
-            for segment in series.segments(trajectory) {
+            for segment in flowing(series, trajectory) {
                 longest = longest.max(segment.len());
                 let segment = first + segment.start..first + segment.end;
                 windows.add_segment(segment, least, first_row);
@@ -262,9 +270,22 @@ impl Windows {
         &self.rows.s[row * self.rows.dim_input..]
     }
 
+    /// The times of rows from a row on, in steps Δt; only where rows have times of their own.
+    pub(crate) fn times_from(&self, row: usize) -> Option<&[f64]> {
+        (!self.rows.times.is_empty()).then(|| &self.rows.times[row..])
+    }
+
     /// The mask from a row on, row-major; only where something is missing.
     pub(crate) fn mask_from(&self, row: usize) -> &[f32] {
         &self.rows.mask[row * self.rows.dim_obs..]
+    }
+}
+
+/// Row ranges through which a state can flow: those without a gap, and whole trajectories whose rows have times.
+fn flowing(series: &Series, trajectory: usize) -> Vec<Range<usize>> {
+    match series.trajectories()[trajectory].times.len() {
+        0 => series.segments(trajectory),
+        rows => std::iter::once(0..rows).collect(),
     }
 }
 
@@ -282,6 +303,8 @@ struct Rows {
     observed: Vec<usize>,
     /// Rows with a missing input before each row.
     undriven: Vec<usize>,
+    /// Times since the start of the trajectory, in steps; empty where no rows have times of their own.
+    times: Vec<f64>,
 }
 
 impl Rows {
@@ -305,6 +328,7 @@ impl Rows {
             mask: mask(series),
             observed,
             undriven,
+            times: times(series),
         }
     }
 
@@ -331,6 +355,19 @@ fn narrow(series: &Series, values: impl Fn(&Trajectory) -> &Vec<f64>) -> Vec<f32
     let all = series.trajectories().iter();
     all.flat_map(|t| values(t).iter().map(known).collect::<Vec<_>>())
         .collect()
+}
+
+/// Times since the start of each trajectory, in steps; empty where no rows have times of their own.
+fn times(series: &Series) -> Vec<f64> {
+    if !series.has_own_times() {
+        return Vec::new();
+    }
+    let (dt, all) = (series.step().dt, series.trajectories().iter().enumerate());
+    let of = |(i, t): (usize, &Trajectory)| {
+        let start = t.start;
+        (0..series.len_of(i)).map(move |row| (series.time_of(i, row) - start) / dt)
+    };
+    all.flat_map(of).collect()
 }
 
 /// 1 where there is an observation, 0 where one is missing; empty if none is.
@@ -429,6 +466,29 @@ mod tests {
         assert_eq!(windows.left_out(), 3);
         let sparse = Windows::from_any_row(&series, 2, 0.9).unwrap_err();
         assert!(matches!(sparse, WindowsError::Sparse { left_out: 6, .. }));
+    }
+
+    #[test]
+    fn windows_of_rows_at_their_own_times_are_for_those_whose_state_flows() {
+        let own = Trajectory {
+            start: 2.0,
+            times: vec![2.0, 2.25, 3.5, 9.0],
+            ..Trajectory::new(vec![0.0; 4])
+        };
+        let parts = vec![own, Trajectory::new(vec![0.0; 3])];
+        let step = Step {
+            dt: 0.5,
+            ..Step::default()
+        };
+        let series = Series::new(Channel::numbered("x", 1), vec![], step, parts).unwrap();
+        let windows = Windows::from_any_row(&series, 2, 0.5).unwrap();
+        assert_eq!(windows.all_starts().collect::<Vec<_>>(), [0, 1, 4]);
+        let times = windows.times_from(0).unwrap();
+        assert_eq!(times, [0.0, 0.5, 3.0, 14.0, 0.0, 1.0, 2.0]);
+        assert_eq!(
+            Windows::new(&series, 2).unwrap_err(),
+            WindowsError::OwnTimes
+        );
     }
 
     #[test]

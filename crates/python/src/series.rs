@@ -82,6 +82,7 @@ impl Recorded {
         dt: Option<f64>,
         unit: String,
         trajectories: Vec<Given<'_>>,
+        own_times: Option<f64>,
     ) -> PyResult<Recorded> {
         let rows = trajectories.iter().map(|(name, x, s, times)| Rows {
             name: name.clone(),
@@ -95,6 +96,7 @@ impl Recorded {
             inputs: channels(inputs),
             dt,
             unit,
+            own_times,
         };
         quick(py, || Ok(Recorded::of(arrays::series(columns, rows)?)))
     }
@@ -114,6 +116,12 @@ impl Recorded {
     fn step(&self) -> (f64, String) {
         let step = self.series().step();
         (step.dt, step.unit.clone())
+    }
+
+    /// Whether rows have times of their own.
+    #[getter]
+    fn has_own_times(&self) -> bool {
+        self.series().has_own_times()
     }
 
     /// Names of trajectories and their numbers of rows.
@@ -203,7 +211,7 @@ impl Recorded {
         head(a) == head(b)
             && a.trajectories().len() == b.trajectories().len()
             && pairs.into_iter().all(|(a, b)| {
-                (&a.name, a.start, &a.gaps) == (&b.name, b.start, &b.gaps)
+                (&a.name, a.start, &a.gaps, &a.times) == (&b.name, b.start, &b.gaps, &b.times)
                     && missing_alike(&a.x, &b.x)
                     && missing_alike(&a.s, &b.s)
             })

@@ -199,3 +199,19 @@ def test_a_package_that_is_not_there_is_named(lorenz: at.Series, monkeypatch: py
     with pytest.raises(at.MissingPackageError, match="pandas is not installed") as refused:
         lorenz.to_frame()
     assert refused.value.hint == "`pip install pandas`"
+
+
+def test_rows_keep_their_times(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    times = np.cumsum(np.random.default_rng(1).uniform(0.3, 1.7, 60))
+    table = pd.DataFrame({"u": np.sin(times), "v": np.cos(times)}, index=times)
+    with pytest.raises(at.ArrayError, match="steps of time differ"):
+        at.Series(table)
+    x = at.Series(table, own_times=1.0)
+    assert x.dt == 1.0 and np.array_equal(x.times, times)
+    assert pickle.loads(pickle.dumps(x)) == x
+    x.save(tmp_path / "own.csv")
+    assert at.read(tmp_path / "own.csv", own_times=1.0) == x
+    model = at.Model("ode-rnn", preset="bare", latent=2, hidden=4, decoder_hidden=4, window=10, epochs=1, batches_per_epoch=2)
+    orbit = model.fit(x).generate(5, start=x)
+    assert np.diff(orbit.times) == pytest.approx(1.0)

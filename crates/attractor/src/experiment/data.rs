@@ -31,7 +31,7 @@ pub struct DataSource {
 }
 
 /// Every key of the table.
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 19] = [
     "path",
     "dt",
     "time",
@@ -49,6 +49,7 @@ pub(super) const KEYS: [&str; 18] = [
     "missing-value",
     "resample",
     "grid",
+    "own-times",
     "prepare",
 ];
 
@@ -161,6 +162,7 @@ impl DataSource {
             ),
             ("resample", one(options.resample.map(|dt| dt.to_string()))),
             ("grid", one(options.grid.map(|dt| dt.to_string()))),
+            ("own-times", one(options.own_times.map(|dt| dt.to_string()))),
             (
                 "prepare",
                 self.prepare.steps.iter().map(Step::to_string).collect(),
@@ -190,6 +192,10 @@ impl DataSource {
             ("grid", [dt]) => {
                 let dt = dt.parse().map_err(|_| "`grid` must be a number")?;
                 options.grid = Some(dt);
+            }
+            ("own-times", [dt]) => {
+                let dt = dt.parse().map_err(|_| "`own-times` must be a number")?;
+                options.own_times = Some(dt);
             }
             ("missing-value", list) => {
                 let numbers = list.iter().map(|text| text.parse());

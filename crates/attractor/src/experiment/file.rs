@@ -105,12 +105,22 @@ pub(super) fn data_table(data: &DataSource) -> String {
     format!("\n[{DATA}]\n{}", reading_lines(data, "path"))
 }
 
+/// Keys of the table of data whose values are numbers.
+const NUMBERS: [&str; 6] = [
+    "dt",
+    "rate",
+    "missing-value",
+    "resample",
+    "grid",
+    "own-times",
+];
+
 /// The recording and how it is read, as the lines of a table in which this is the key of its file.
 pub(crate) fn reading_lines(data: &DataSource, file: &str) -> String {
     let line = |(key, texts): (&str, Vec<String>)| {
         let words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
         match words.as_slice() {
-            [_] if matches!(key, "dt" | "rate" | "missing-value" | "resample" | "grid") => {
+            [_] if NUMBERS.contains(&key) => {
                 format!("{key} = {}\n", texts[0])
             }
             [word] if key == "path" => format!("{file} = {word}\n"),
@@ -266,7 +276,7 @@ mod tests {
             );
             assert_eq!(
                 error.hint().unwrap().to_string(),
-                "keys of [data] are path, dt, time, channels, input, trajectory, only-trajectories, delimiter, decimal, header, array, from, to, rate, missing-value, resample, grid, prepare"
+                "keys of [data] are path, dt, time, channels, input, trajectory, only-trajectories, delimiter, decimal, header, array, from, to, rate, missing-value, resample, grid, own-times, prepare"
             );
         }
     }

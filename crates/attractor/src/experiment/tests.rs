@@ -190,6 +190,7 @@ fn a_written_experiment_is_read_back_as_it_is() {
             missing: vec![-99.99, 9999.0],
             resample: Some(0.25),
             grid: Some(0.125),
+            own_times: Some(0.5),
             only_trajectories: vec!["s1".parse().unwrap(), "(2)".parse().unwrap()],
             rate: Some(100.0),
         },

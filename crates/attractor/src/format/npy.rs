@@ -129,6 +129,9 @@ pub(super) fn array_losses(series: &Series) -> Result<Vec<&'static str>, Fault> 
     if all.iter().any(|t| !t.gaps.is_empty()) {
         return Err(cannot("gaps in time"));
     }
+    if series.has_own_times() {
+        return Err(cannot("times of rows"));
+    }
     let described = [
         (
             "channel names",

@@ -66,9 +66,9 @@ pub(super) fn select(series: Series, options: &ReadOptions) -> Result<Series, Fa
     } else {
         without(&series, &options.missing)?
     };
-    let series = match EqualSteps::of(options) {
-        Some(EqualSteps::Lines(dt)) if series.step().dt == dt => series,
-        Some(step) => with_equal_steps(&series, step)?,
+    let series = match Spacing::of(options) {
+        Some(Spacing::Lines(dt)) if series.step().dt == dt => series,
+        Some(spacing) => spaced(&series, spacing)?,
         None => series,
     };
     let cut = match (options.from, options.to) {
@@ -105,30 +105,33 @@ fn only(series: &Series, patterns: &[Pattern]) -> Result<Series, Fault> {
     Ok(series.with(kept.map(|(_, t)| t.clone()).collect())?)
 }
 
-/// How rows at any times come to equal steps.
+/// What becomes of rows at any times.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum EqualSteps {
-    /// By straight lines, to rows so far apart.
+pub(super) enum Spacing {
+    /// Straight lines between them give rows so far apart.
     Lines(f64),
-    /// At the nearest points of a grid of this step.
+    /// They come to the nearest points of a grid of this step.
     Grid(f64),
+    /// They keep their times; a model has this step.
+    Own(f64),
 }
 
-impl EqualSteps {
+impl Spacing {
     /// What the options ask for.
-    pub(super) fn of(options: &ReadOptions) -> Option<EqualSteps> {
-        let lines = options.resample.map(EqualSteps::Lines);
-        lines.or(options.grid.map(EqualSteps::Grid))
+    pub(super) fn of(options: &ReadOptions) -> Option<Spacing> {
+        let lines = options.resample.map(Spacing::Lines);
+        let grid = options.grid.map(Spacing::Grid);
+        lines.or(grid).or(options.own_times.map(Spacing::Own))
     }
 
     /// Δt.
     pub(super) fn dt(self) -> f64 {
         match self {
-            EqualSteps::Lines(dt) | EqualSteps::Grid(dt) => dt,
+            Spacing::Lines(dt) | Spacing::Grid(dt) | Spacing::Own(dt) => dt,
         }
     }
 
-    /// Rows at their times with equal steps.
+    /// Rows at their times, spaced so.
     pub(super) fn make(
         self,
         times: &[f64],
@@ -136,26 +139,31 @@ impl EqualSteps {
         columns: [usize; 2],
     ) -> Result<Trajectory, Fault> {
         match self {
-            EqualSteps::Lines(dt) => regular(times, rows, columns, dt)
+            Spacing::Lines(dt) => regular(times, rows, columns, dt)
                 .ok_or_else(|| Fault::fine("--resample", dt, times)),
-            EqualSteps::Grid(dt) => on_grid(times, rows, columns, dt).map_err(|off| match off {
+            Spacing::Grid(dt) => on_grid(times, rows, columns, dt).map_err(|off| match off {
                 OffGrid::Fine => Fault::fine("--grid", dt, times),
                 OffGrid::Coarse(row) => Fault::coarse(dt, times, row),
+            }),
+            Spacing::Own(_) => Ok(Trajectory {
+                gaps: Vec::new(),
+                times: times.to_vec(),
+                ..rows.clone()
             }),
         }
     }
 }
 
-/// Equal steps of another length.
-fn with_equal_steps(series: &Series, step: EqualSteps) -> Result<Series, Fault> {
+/// The rows, spaced in another way.
+fn spaced(series: &Series, spacing: Spacing) -> Result<Series, Fault> {
     let columns = [series.dim_obs(), series.dim_input()];
     let made = series.trajectories().iter().enumerate().map(|(i, rows)| {
         let times = times_of(series, i);
-        step.make(&times, rows, columns)
+        spacing.make(&times, rows, columns)
     });
     let trajectories = made.collect::<Result<Vec<_>, _>>()?;
     let step = Step {
-        dt: step.dt(),
+        dt: spacing.dt(),
         unit: series.step().unit.clone(),
     };
     let (channels, inputs) = (series.channels().to_vec(), series.inputs().to_vec());

@@ -9,7 +9,7 @@ use attractor_core::series::{Gap, Series, Step, Trajectory};
 
 use super::calendar::{self, Counted};
 use super::roles::{Clock, Layout, Slot};
-use super::select::EqualSteps;
+use super::select::Spacing;
 use super::time::{self, Axis, Broken};
 use super::{At, Fault, ReadOptions, date, parts};
 
@@ -113,8 +113,8 @@ impl Table {
             return Err(Fault::Empty);
         }
         let times: Vec<Vec<f64>> = self.trajectories.iter_mut().map(Rows::take_times).collect();
-        if let Some(step) = EqualSteps::of(options).filter(|_| self.layout.time.is_some()) {
-            return self.with_equal_steps(times, step, options);
+        if let Some(spacing) = Spacing::of(options).filter(|_| self.layout.time.is_some()) {
+            return self.spaced(times, spacing, options);
         }
         let Timed { times, axis, unit } = self.timed(times, options)?;
         let stated = self.stated(options);
@@ -135,11 +135,11 @@ impl Table {
         )?)
     }
 
-    /// The whole as a series of equal steps between the rows, whose times may be any.
-    fn with_equal_steps(
+    /// The whole as a series of rows whose times may be any.
+    fn spaced(
         mut self,
         times: Vec<Vec<f64>>,
-        step: EqualSteps,
+        spacing: Spacing,
         options: &ReadOptions,
     ) -> Result<Series, Fault> {
         let (times, unit) = match self.layout.clock {
@@ -159,11 +159,11 @@ impl Table {
             let missing = values.filter(|v| stands_for_missing(**v, &options.missing));
             missing.for_each(|v| *v = f64::NAN);
             let rows = rows.trajectory(times, Vec::new());
-            step.make(times, &rows, columns)
+            spacing.make(times, &rows, columns)
         });
         let trajectories = made.collect::<Result<Vec<_>, _>>()?;
         let step = Step {
-            dt: step.dt(),
+            dt: spacing.dt(),
             unit,
         };
         Ok(Series::new(
@@ -311,6 +311,7 @@ impl Rows {
             x: self.x,
             s: self.s,
             gaps,
+            times: Vec::new(),
         }
     }
 }

@@ -158,6 +158,9 @@ impl Grid {
 /// The times of one trajectory of a series.
 pub(super) fn times_of(series: &Series, trajectory: usize) -> Vec<f64> {
     let t = &series.trajectories()[trajectory];
+    if !t.times.is_empty() {
+        return t.times.clone();
+    }
     let starts = [t.start]
         .into_iter()
         .chain(t.gaps.iter().map(|gap| gap.time));

@@ -10,7 +10,7 @@ use attractor_core::text::{count, enumerate};
 
 use crate::experiment::{self, DataSource, ExperimentError, Preparation, Prepared};
 use crate::fingerprint::Fingerprint;
-use crate::format::Column;
+use crate::format::{Column, ReadOptions};
 use crate::model_file::Card;
 use crate::pipeline::{Pipeline, Step};
 use crate::{Error, shell};
@@ -79,8 +79,13 @@ impl Recording {
 
     /// The same under the name of a file that is to hold it.
     pub(crate) fn kept_as(&self, path: PathBuf) -> Recording {
+        let own = self.series.has_own_times();
         let source = DataSource {
             path,
+            options: ReadOptions {
+                own_times: own.then_some(self.series.step().dt),
+                ..ReadOptions::default()
+            },
             ..DataSource::default()
         };
         Recording::new(self.series.clone(), source, self.pipeline.clone())
@@ -249,6 +254,8 @@ pub(crate) fn fingerprint(series: &Series) -> String {
         for gap in &t.gaps {
             data.add(&(gap.row as u64).to_le_bytes());
         }
+        let times = t.times.iter();
+        times.for_each(|time| data.add(&time.to_le_bytes()));
     }
     data.text()
 }

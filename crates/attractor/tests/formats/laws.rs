@@ -74,6 +74,7 @@ fn trajectory(
             x,
             s,
             gaps: gaps.clone(),
+            times: Vec::new(),
         })
     })
 }

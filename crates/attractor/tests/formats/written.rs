@@ -39,6 +39,7 @@ fn a_table_in_full() {
         x: vec![1.5, f64::NAN, 1e-9, 3.0],
         s: vec![0.0, 1.0],
         gaps: vec![Gap { row: 1, time: 3.0 }],
+        times: vec![],
     };
     let right = Trajectory {
         name: "right, or so".to_string(),

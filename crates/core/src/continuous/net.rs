@@ -99,6 +99,11 @@ impl Net {
         self.layers[0].cols
     }
 
+    /// Numbers that come out.
+    pub(crate) fn outputs(&self) -> usize {
+        self.layers.last().expect("a network has layers").rows
+    }
+
     /// The value and tangents of y at those of x.
     pub(crate) fn apply(&self, theta: &[f64], x: &[f64], y: &mut [f64], room: &mut Room) {
         let (last, hidden) = self.layers.split_last().expect("a network has layers");

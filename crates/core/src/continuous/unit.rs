@@ -2,7 +2,7 @@
 //! a gated unit takes the row in:
 //!
 //! ```text
-//! m ← m + h f(m)                                             f a net, once or several times
+//! m ← m + h f(m)                                             f a net, once or several times; for rows τ steps apart first with h (τ − 1)
 //! (u, r) = σ(nets of (m, s, v))                              v = (x, mask, inputs); x is 0 where it is missing
 //! (m', s') = net of (m ∘ r, s ∘ r, v)
 //! m ← (1 − u) m' + u m        s ← (1 − u) |s'| + u s         where a value of the row is there
@@ -104,9 +104,9 @@ impl Unit {
         }
     }
 
-    /// Lets the means flow to the next row.
-    pub(crate) fn flow(&self, theta: &[f64], z: &mut [f64], room: &mut UnitRoom) {
-        let d = self.sizes.latent;
+    /// Lets the means flow over so many steps Δt.
+    pub(crate) fn flow(&self, theta: &[f64], over: f64, z: &mut [f64], room: &mut UnitRoom) {
+        let (d, h) = (self.sizes.latent, self.h * over);
         room.m.clear();
         z.chunks_exact(2 * d)
             .for_each(|row| room.m.extend_from_slice(&row[..d]));
@@ -115,11 +115,20 @@ impl Unit {
             self.field
                 .apply(theta, &room.m, &mut room.slope, &mut room.net);
             let means = room.m.iter_mut().zip(&room.slope);
-            means.for_each(|(m, slope)| *m += self.h * slope);
+            means.for_each(|(m, slope)| *m += h * slope);
         }
         for (row, m) in z.chunks_exact_mut(2 * d).zip(room.m.chunks_exact(d)) {
             row[..d].copy_from_slice(m);
         }
+    }
+
+    /// Lets the means flow to the next row, of which a state that follows a row expects that it is one step Δt away: first over what
+    /// is more than that, or less.
+    pub(crate) fn flow_to_row(&self, theta: &[f64], step: f64, z: &mut [f64], room: &mut UnitRoom) {
+        if step != 1.0 {
+            self.flow(theta, step - 1.0, z, room);
+        }
+        self.flow(theta, 1.0, z, room);
     }
 
     /// Takes a row in, as rows of values and tangents of v.

@@ -6,7 +6,7 @@ use super::{Dynamics, Follower, Forecasts, Sizes, Stretch};
 const WIDTH: usize = 16;
 
 /// Forecasts that branch off where a follower of the recording is.
-pub(super) struct Branches<'a, D: ?Sized> {
+pub(crate) struct Branches<'a, D: ?Sized> {
     dynamics: &'a D,
     data: Stretch<'a>,
     sizes: Sizes,
@@ -26,7 +26,7 @@ struct Branch {
 }
 
 impl<'a, D: Dynamics + ?Sized> Branches<'a, D> {
-    pub(super) fn new(dynamics: &'a D, data: Stretch<'a>) -> Branches<'a, D> {
+    pub(crate) fn new(dynamics: &'a D, data: Stretch<'a>) -> Branches<'a, D> {
         let sizes = dynamics.sizes();
         Branches {
             follower: Follower::new(dynamics, data),

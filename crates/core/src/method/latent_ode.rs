@@ -2,7 +2,7 @@
 //! differential equation runs,
 //!
 //! ```text
-//! z_1 ~ N(μ, σ̃²) from the rows, backwards in time        dz/dt = f(z)        x̂ = D z + c.
+//! z_1 ~ N(μ, σ̃²) from the rows, backwards in time        dz/dt = f(z, s)        x̂ = D z + c.
 //! ```
 //!
 //! It is trained as a variational autoencoder; gradients are those of the solver's steps.
@@ -41,14 +41,15 @@ pub static LATENT_ODE: Method = Method {
         details: "\
 (m, v) from the rows of a window, the last one first: between rows m ← m − h g(m), at rows a gated unit as in `ode-rnn`
 (μ, σ̃) = W₂ tanh(W₁ (m, v) + b₁) + b₂             the latent state at the first row, N(μ, σ̃²)
-dz/dt = f(z),  x̂ = D z + c                        f and g networks of tanh layers
+dz/dt = f(z, s),  x̂ = D z + c                     f and g networks of tanh layers; s the external inputs, held over each step
 
 Trained as a variational autoencoder, on `samples` solutions of each window: ℒ = −ln Σ exp(ℓ − β KL), with ℓ the mean log-density of the
 values under x̂ with standard deviation `sigma`, and β = 0 for `kl-wait` epochs, then 1 − (`kl-rate`)^epochs. The gradient is that of the
 solver's steps: of dopri5 with error control, or one step of euler, midpoint or rk4 (the 3/8 rule) per row. The loss that is shown is the mean
 squared error, the penalty is β KL.
 
-A fitted model infers its state from the last window of rows, by its mean; free orbits are those of the latent equation. With the defaults
+A fitted model infers its state from the last window of rows, by its mean; free orbits are those of the latent equation. Rows may have any
+times (`--own-times`): solutions are seen at these. With the defaults
 and 64 channels |θ| is 17,915, the paper's.",
         settings: SETTINGS,
         references: &["rubanova2019", "chen2018"],
@@ -124,7 +125,7 @@ static SETTINGS: &[Setting] = &[
             low: 1e-6,
             high: 1e6,
         },
-        "Time h from row to row, in units of the differential equation",
+        "Time h of a step of the recording, in units of the differential equation",
     ),
     setting(
         "euler-steps",
@@ -199,7 +200,7 @@ fn form(fitting: Fitting<'_>) -> Form {
             gate_hidden: set.integer("gate-hidden"),
             field: (set.integer("encoder-layers"), set.integer("hidden")),
             channels: fitting.data.dim_obs(),
-            inputs: 0,
+            inputs: fitting.data.dim_input(),
         },
         steps: set.integer("euler-steps"),
         transform_hidden: set.integer("transform-hidden"),
@@ -218,7 +219,6 @@ fn form(fitting: Fitting<'_>) -> Form {
 impl Trained {
     fn new(fitting: Fitting<'_>) -> Result<Trained, FitError> {
         let (set, form) = (fitting.settings, form(fitting));
-        refuse_inputs(fitting)?;
         let (batch, samples) = (set.integer("batch"), set.integer("samples"));
         let numbers = form.numbers_a_row(samples);
         trained::refuse_more_than_memory(numbers, form.window, batch)?;
@@ -241,19 +241,6 @@ impl Trained {
             windows,
             remedies: remedies(set),
         })
-    }
-}
-
-/// The latent equation is autonomous.
-fn refuse_inputs(fitting: Fitting<'_>) -> Result<(), FitError> {
-    match fitting.data.dim_input() {
-        0 => Ok(()),
-        inputs => Err(FitError::Own {
-            message: format!(
-                "the latent equation has no place for external inputs, the data have {inputs}"
-            ),
-            hint: Some("use `--model ode-rnn`, or leave the inputs out".into()),
-        }),
     }
 }
 

@@ -42,7 +42,7 @@ m ← (1 − u) m' + u m,  s ← (1 − u) |s'| + u s
 x̂_{t+1} = W_o tanh(W_h m + b_h) + b_o
 
 A state has means m and deviations s. Values that are missing are 0 in x and in the mask; a row without any value leaves the state to
-the flow alone. Trained on windows that start from zero states, by the mean squared error of the forecasts of the values that are there.
+the flow alone. Rows may have any times (`--own-times`): a state shows what is one step behind it, and flows to where that is a row. Trained on windows that start from zero states, by the mean squared error of the forecasts of the values that are there.
 With the defaults and 64 channels |θ| is 17,859, the paper's, which counts a layer from a state to an initial state that its program has and
 does not use.",
         settings: SETTINGS,
@@ -94,7 +94,7 @@ static SETTINGS: &[Setting] = &[
             low: 1e-6,
             high: 1e6,
         },
-        "Time h from row to row, in units of the differential equation",
+        "Time h of a step of the recording, in units of the differential equation",
     ),
     setting(
         "euler-steps",

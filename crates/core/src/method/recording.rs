@@ -3,6 +3,7 @@
 use super::FitError;
 use crate::rng::{Rng, Stream};
 use crate::series::{Series, mean_and_sd};
+use crate::windows::WindowsError;
 
 /// The training data with noise, in units of their standard deviations.
 pub(super) struct Recording {
@@ -106,6 +107,7 @@ pub(super) fn refuse_short(
     needed: usize,
     because: Option<&'static str>,
 ) -> Result<(), FitError> {
+    refuse_own_times(data)?;
     let longest = data.longest_whole().1.len();
     if longest < needed {
         return Err(FitError::Short {
@@ -113,6 +115,14 @@ pub(super) fn refuse_short(
             needed,
             because,
         });
+    }
+    Ok(())
+}
+
+/// Refuses rows that have times of their own.
+pub(super) fn refuse_own_times(data: &Series) -> Result<(), FitError> {
+    if data.has_own_times() {
+        return Err(WindowsError::OwnTimes.into());
     }
     Ok(())
 }

@@ -225,6 +225,7 @@ def recorded(
     input_names: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     time_unit: str | None = None,
+    own_times: float | None = None,
 ) -> _native.Series:
     """A recording of whatever is given, with what is said of it."""
     made = tables(x, names)
@@ -248,9 +249,9 @@ def recorded(
     if has_times and any(table.counted for table in made):
         step = scale
     unit = time_unit if time_unit is not None else first.unit
-    step = _step(step)
+    step, own_times = _step(step), _step(own_times)
     return _native.Series(
-        list(zip(column_names, map(str, column_units))), [(name, "") for name in of_inputs], step, unit, parts
+        list(zip(column_names, map(str, column_units))), [(name, "") for name in of_inputs], step, unit, parts, own_times
     )
 
 

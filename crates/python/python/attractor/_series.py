@@ -19,7 +19,8 @@ class Series:
     """A recording: one or more trajectories over the same channels and inputs, with a step, names and units.
 
     Rows of channels may be an array, a list, a DataFrame, a DataArray, a Dataset or an MNE recording, or a list of these, one per
-    trajectory. NaN is missing. What is not given (`dt`, names, units) is taken from the data where they know it.
+    trajectory. NaN is missing. What is not given (`dt`, names, units) is taken from the data where they know it. With `own_times` rows
+    keep the times that their index has, for `ode-rnn` and `latent-ode`; it is the step of their free orbits.
 
     >>> import attractor as at, numpy as np
     >>> x = at.Series(np.arange(6.0).reshape(3, 2), dt=0.1, channels=["u", "v"])
@@ -45,6 +46,7 @@ class Series:
         input_names: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
         time_unit: str | None = None,
+        own_times: float | None = None,
     ) -> None:
         self._recording = recorded(
             x,
@@ -55,6 +57,7 @@ class Series:
             input_names=input_names,
             names=names,
             time_unit=time_unit,
+            own_times=own_times,
         )
         self._rows = None
 
@@ -202,7 +205,7 @@ class Series:
             for i, (name, _) in enumerate(native.trajectories)
         ]
         dt, unit = native.step
-        return _unpickled, (native.channels, native.inputs, dt, unit, whole)
+        return _unpickled, (native.channels, native.inputs, dt, unit, whole, dt if native.has_own_times else None)
 
     def __repr__(self) -> str:
         several = f" in {len(self.lengths)} trajectories" if len(self.lengths) > 1 else ""
@@ -268,8 +271,8 @@ _SI = {
 }
 
 
-def _unpickled(channels: Any, inputs: Any, dt: float, unit: str, trajectories: Any) -> Series:
-    return Series._of(_native.Series(channels, inputs, dt, unit, trajectories))
+def _unpickled(channels: Any, inputs: Any, dt: float, unit: str, trajectories: Any, own_times: float | None = None) -> Series:
+    return Series._of(_native.Series(channels, inputs, dt, unit, trajectories, own_times))
 
 
 def as_series(x: Any, *, inputs: Any = None, dt: float | None = None, **named: Any) -> Series:
@@ -291,7 +294,7 @@ def read(path: str | os.PathLike[str], **options: Any) -> Series:
     """A recording from a file, in any format of `attractor list formats`.
 
     Options are the flags of every verb that reads data: `dt`, `time`, `state`, `input`, `trajectory`, `channels`, `array`, `from_`, `to`,
-    `rate`, `resample`, `missing_value`, `only_trajectories`, `delimiter`, `decimal`, `header`, and `prepare`, a list of steps.
+    `rate`, `resample`, `grid`, `own_times`, `missing_value`, `only_trajectories`, `delimiter`, `decimal`, `header`, and `prepare`, a list of steps.
 
     >>> import attractor as at, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp(), "r.csv")

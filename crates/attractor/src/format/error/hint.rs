@@ -40,7 +40,7 @@ impl Fault {
             }
             Fault::NonUniform { expected, .. } => {
                 return Some(format!(
-                    "`--resample {expected}` interpolates to equal steps; `--grid {expected}` keeps the rows, for ode-rnn and latent-ode; `--dt {expected}` without --time counts rows instead"
+                    "`--resample {expected}` interpolates to equal steps; `--own-times {expected}` keeps rows and times, for ode-rnn and latent-ode; `--dt {expected}` without --time counts rows instead"
                 ).into());
             }
             Fault::TooFine { usual, flag, .. } => {

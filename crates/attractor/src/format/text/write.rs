@@ -131,6 +131,10 @@ fn ids(series: &Series) -> Option<Vec<String>> {
 
 /// The title of the column of times; it states the step where the times alone would not give it back.
 fn time_title(series: &Series) -> Result<String, Fault> {
+    // Such times are read back by an option, which says the step as well.
+    if series.has_own_times() {
+        return Ok(Title::of_time(series.step()));
+    }
     let all = series.trajectories();
     let times: Vec<Vec<f64>> = (0..all.len()).map(|i| times_of(series, i)).collect();
     let (step, gaps) = (series.step(), || all.iter().map(|t| &t.gaps));

@@ -1,6 +1,7 @@
 //! The flow between rows and the gated unit at rows, over all rows of a window, on lanes; see [`unit`](crate::continuous::unit) for the
 //! equations. Hidden layers of the gates are made of two products: that with rows is done for all rows at once, that with states
-//! row by row. Where no value is missing the mask is one everywhere, so that its weights are a bias.
+//! row by row. Where no value is missing the mask is one everywhere, so that its weights are a bias. Where rows have times of their own,
+//! the means flow on behind a row until the next one is a step away.
 //!
 //! ```text
 //! m_e = m + h f(m)          c = (m_e, s)          k_u, k_r = tanh(W c + V v + b)          u, r = σ(W₂ k + b₂)
@@ -9,6 +10,8 @@
 //! du = (m_e − m') dm + (s − |s'|) ds              dm' = (1 − u) dm              ds' = ±(1 − u) ds
 //! dc = u (dm, ds) + r d(c∘r) + Wᵀ (dk_u, dk_r)    dr = (m_e, s) · d(c∘r)        dm = dm_e + h f'(m)ᵀ dm_e
 //! ```
+
+use std::ops::Range;
 
 use super::{Columns, LaneNet, Matrix, NetTape, add_bias, slope, weight_gradient};
 use crate::continuous::net::Layer;
@@ -80,6 +83,8 @@ pub(crate) struct UnitTape<P> {
     pub(crate) v: Vec<P>,
     /// 1 in lanes in which a value of a row is there; empty where none is missing.
     pub(crate) taken: Vec<P>,
+    /// How much more than one step Δt behind each row the next one is; empty where rows are one step apart.
+    pub(crate) later: Vec<P>,
     /// Means and deviations behind each row, (T + 1) × d; those before the first are zero.
     pub(crate) m: Vec<P>,
     pub(crate) s: Vec<P>,
@@ -123,6 +128,7 @@ impl<P: Lanes> UnitTape<P> {
         UnitTape {
             v: blank(rows * width),
             taken: blank(if mask == Mask::Given { rows } else { 0 }),
+            later: Vec::new(),
             m: blank((rows + 1) * d),
             s: blank((rows + 1) * d),
             field: NetTape::new(&unit.field, rows * unit.steps),
@@ -142,6 +148,16 @@ impl<P: Lanes> UnitTape<P> {
                 hidden: blank(3 * g),
                 sums: blank((3 * g).max(2 * d)),
             },
+        }
+    }
+
+    /// Room for rows at times of their own.
+    pub(crate) fn at_own_times(self, unit: &Unit) -> UnitTape<P> {
+        let rows = self.rows(unit.sizes.latent);
+        UnitTape {
+            later: vec![P::ZERO; rows],
+            field: NetTape::new(&unit.field, 2 * rows * unit.steps),
+            ..self
         }
     }
 
@@ -244,6 +260,7 @@ impl LaneUnit {
                 self.flow(simd, tape, t);
                 self.gate(simd, tape, t);
                 self.renew(simd, tape, t);
+                self.flow_on(simd, tape, t);
             },
         );
     }
@@ -257,10 +274,42 @@ impl LaneUnit {
         m.copy_from_slice(&tape.m[t * d..][..d]);
         s.copy_from_slice(&tape.s[t * d..][..d]);
         let slope = &mut tape.room.state[..d];
-        for call in t * self.steps..(t + 1) * self.steps {
-            tape.field.inputs(call..call + 1).copy_from_slice(m);
-            self.field
-                .forward(simd, &mut tape.field, call..call + 1, slope);
+        let calls = t * self.steps..(t + 1) * self.steps;
+        self.euler(simd, &mut tape.field, calls, h, (m, slope));
+    }
+
+    /// Lets the means behind row t flow on until the next row is one step away.
+    #[inline(always)]
+    fn flow_on<S: Simd, P: Lanes>(&self, simd: S, tape: &mut UnitTape<P>, t: usize) {
+        let d = self.sizes.latent;
+        let Some(later) = tape.later.get(t) else {
+            return;
+        };
+        let h = P::Vector::splat(simd, self.h) * later.load(simd);
+        let m = &mut tape.m[(t + 1) * d..][..d];
+        let slope = &mut tape.room.state[..d];
+        let calls = self.later_calls(tape.later.len(), t);
+        self.euler(simd, &mut tape.field, calls, h, (m, slope));
+    }
+
+    /// The calls of the field behind row t.
+    fn later_calls(&self, rows: usize, t: usize) -> Range<usize> {
+        (rows + t) * self.steps..(rows + t + 1) * self.steps
+    }
+
+    /// m ← m + h f(m), once for every call.
+    #[inline(always)]
+    fn euler<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        field: &mut NetTape<P>,
+        calls: Range<usize>,
+        h: P::Vector<S>,
+        (m, slope): (&mut [P], &mut [P]),
+    ) {
+        for call in calls {
+            field.inputs(call..call + 1).copy_from_slice(m);
+            self.field.forward(simd, field, call..call + 1, slope);
             for (m, slope) in m.iter_mut().zip(&*slope) {
                 m.store(h.mul_add(slope.load(simd), m.load(simd)));
             }
@@ -350,6 +399,7 @@ impl LaneUnit {
                             dm.store(dm.load(simd) + more.load(simd));
                         }
                     }
+                    self.flow_on_back(simd, tape, t, dm);
                     self.renew_back(simd, tape, t, (dm, ds));
                     self.gate_back(simd, tape, t, (dm, ds));
                     self.flow_back(simd, tape, t, dm);
@@ -443,16 +493,46 @@ impl LaneUnit {
         t: usize,
         dm: &mut [P],
     ) {
-        let d = self.sizes.latent;
         let h = P::Vector::splat(simd, self.h);
-        let more = &mut tape.room.state[..d];
-        for call in (t * self.steps..(t + 1) * self.steps).rev() {
-            let of_slope = tape.field.cotangents(call..call + 1);
+        let more = &mut tape.room.state[..self.sizes.latent];
+        let calls = t * self.steps..(t + 1) * self.steps;
+        self.euler_back(simd, &mut tape.field, calls, h, (dm, more));
+    }
+
+    /// From the cotangents of the means from which the next row is one step away to those behind row t.
+    #[inline(always)]
+    fn flow_on_back<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        tape: &mut UnitTape<P>,
+        t: usize,
+        dm: &mut [P],
+    ) {
+        let Some(later) = tape.later.get(t) else {
+            return;
+        };
+        let h = P::Vector::splat(simd, self.h) * later.load(simd);
+        let more = &mut tape.room.state[..self.sizes.latent];
+        let calls = self.later_calls(tape.later.len(), t);
+        self.euler_back(simd, &mut tape.field, calls, h, (dm, more));
+    }
+
+    /// dm ← dm + h f'(m)ᵀ dm, once for every call, the last one first.
+    #[inline(always)]
+    fn euler_back<S: Simd, P: Lanes>(
+        &self,
+        simd: S,
+        field: &mut NetTape<P>,
+        calls: Range<usize>,
+        h: P::Vector<S>,
+        (dm, more): (&mut [P], &mut [P]),
+    ) {
+        for call in calls.rev() {
+            let of_slope = field.cotangents(call..call + 1);
             for (to, dm) in of_slope.iter_mut().zip(&*dm) {
                 to.store(h * dm.load(simd));
             }
-            self.field
-                .backward(simd, &mut tape.field, call..call + 1, more);
+            self.field.backward(simd, field, call..call + 1, more);
             for (dm, more) in dm.iter_mut().zip(&*more) {
                 dm.store(dm.load(simd) + more.load(simd));
             }
@@ -466,7 +546,7 @@ impl LaneUnit {
         tape: &mut UnitTape<P>,
         groups: &mut Groups<'_>,
     ) {
-        let calls = tape.rows(self.sizes.latent) * self.steps;
+        let calls = (tape.rows(self.sizes.latent) + tape.later.len()) * self.steps;
         self.field.gradient(simd, &mut tape.field, calls, groups);
         simd.vectorize(
             #[inline(always)]

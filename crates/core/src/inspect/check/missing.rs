@@ -113,6 +113,11 @@ fn input(record: &Record, k: usize) -> Option<Seen> {
 }
 
 pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
+    if record.series.has_own_times() {
+        let what = "rows have times of their own; all but `ode-rnn` and `latent-ode` need equal steps, and so do most checks".to_string();
+        let remedy = "`--resample DT` in place of `--own-times` interpolates to equal steps";
+        return vec![Seen::new(Severity::Note, Subject::Recording, what, remedy)];
+    }
     let gaps: usize = record.trajectories.iter().map(|t| t.gaps).sum();
     if gaps == 0 {
         return Vec::new();

@@ -1,24 +1,33 @@
 //! The solution of the latent equation on lanes: every lane has its own steps, and all that they were made of stays on a tape.
 //!
 //! ```text
-//! forward    y_i = z + h Σ_{j<i} a_ij k_j,   k_i = f(y_i),   z' = z + h Σ b_i k_i,   z_row = z + h Σ b_i(θ) k_i
+//! forward    y_i = z + h Σ_{j<i} a_ij k_j,   k_i = f(y_i, s),   z' = z + h Σ b_i k_i,   z_row = z + h Σ b_i(θ) k_i
 //! backward   dk_i = h b_i dz' + Σ_row h b_i(θ) dz_row + Σ_{j>i} h a_ji dy_j,   dy_i = f'(y_i)ᵀ dk_i
 //!            dz = dz' + Σ_row dz_row + Σ_i dy_i
 //! ```
 //!
 //! A lane that has come to the last row, or whose step was too long, makes a step of length zero: z' = z. Lanes do not see one another,
-//! so that their bits do not depend on how many there are.
+//! so that their bits do not depend on how many there are. Every lane has its own times of rows and its own inputs.
 
-use super::solver::{MOST_STAGES, Scheme, Solver, Walk};
+use super::solver::{MOST_STAGES, Solver, Times, Walk};
 use crate::continuous::Net;
 use crate::continuous::lanes::{Columns, LaneNet, NetTape};
 use crate::simd::{Groups, Lanes, Simd, SimdBase, SimdFloat};
+
+/// When the rows of a lane are, of those of all lanes.
+fn times_in<P: Lanes>(own: &[f64], rows: usize, lane: usize) -> Times<'_> {
+    let of_lane = own.len() / P::WIDTH;
+    Times::new(&own[lane * of_lane..][..of_lane], rows)
+}
 
 /// The field with its solver.
 pub(super) struct LaneFlow {
     field: LaneNet,
     solver: Solver,
+    /// States l.
     dim: usize,
+    /// External inputs K.
+    inputs: usize,
     /// Solutions of a window.
     samples: usize,
     a: [[f32; MOST_STAGES]; MOST_STAGES],
@@ -31,12 +40,21 @@ pub(super) struct FlowTape<P> {
     net: NetTape<P>,
     /// States at all rows, (T + 1) × samples × l. Row 0 is where solutions start.
     pub(super) z: Vec<P>,
+    /// External inputs of all rows, (T + 1) × K.
+    pub(super) s: Vec<P>,
+    /// When rows are, lane by lane; empty where they are one step apart.
+    pub(super) times: Vec<f64>,
+    /// Rows of the solutions.
+    rows: usize,
     /// Slopes of all steps and stages.
     k: Vec<P>,
-    /// Where every step began and how long it was, in rows; samples × steps.
-    at: Vec<P>,
+    /// Where every step began and where it ended, sample by sample and lane by lane; how long it was, sample by sample.
+    ends: Vec<[f64; 2]>,
     step: Vec<P>,
     steps: usize,
+    /// What goes into a stage, where inputs go with it; the inputs of a step, samples × K.
+    y: Vec<P>,
+    driving: Vec<P>,
     now: Vec<P>,
     next: Vec<P>,
     walks: Vec<Walk>,
@@ -49,25 +67,36 @@ pub(super) struct FlowTape<P> {
 }
 
 impl<P: Lanes> FlowTape<P> {
-    /// Room for solutions over so many rows.
+    /// Room for solutions over so many rows behind the first.
     pub(super) fn new(flow: &LaneFlow, net: &Net, rows: usize) -> FlowTape<P> {
+        let (k, walk) = (flow.inputs, Walk::new(flow.solver.scheme));
         let state = flow.samples * flow.dim;
         let blank = |numbers: usize| vec![P::ZERO; numbers];
         FlowTape {
             net: NetTape::new(net, flow.solver.scheme.stages() * flow.samples),
             z: blank((rows + 1) * state),
+            s: blank((rows + 1) * k),
+            times: Vec::new(),
+            rows: rows + 1,
             k: Vec::new(),
-            at: Vec::new(),
+            ends: Vec::new(),
             step: Vec::new(),
             steps: 0,
+            y: blank(if k > 0 { state } else { 0 }),
+            driving: blank(flow.samples * k),
             now: blank(state),
             next: blank(state),
-            walks: vec![Walk::to(rows); flow.samples * P::WIDTH],
+            walks: vec![walk; flow.samples * P::WIDTH],
             dk: blank(flow.solver.scheme.stages() * state),
             d: blank(state),
-            dy: blank(state),
+            dy: blank(state + flow.samples * k),
             alone: vec![0.0; (flow.stages() + 1) * flow.dim],
         }
+    }
+
+    /// Where a step of a sample in a lane began and ended.
+    fn ends(&self, (step, sample, lane): (usize, usize, usize)) -> [f64; 2] {
+        self.ends[step * self.walks.len() + sample * P::WIDTH + lane]
     }
 }
 
@@ -91,7 +120,8 @@ impl LaneFlow {
         };
         LaneFlow {
             field: LaneNet::new::<P>(field, columns),
-            dim: field.inputs(),
+            dim: field.outputs(),
+            inputs: field.inputs() - field.outputs(),
             b: narrow(scheme.b()),
             error: narrow(scheme.error()),
             solver,
@@ -113,14 +143,13 @@ impl LaneFlow {
         self.solver.scheme.stages()
     }
 
-    /// Solves from the states at row 0 over some rows.
+    /// Solves from the states at row 0 over some rows behind it.
     pub(super) fn forward<S: Simd, P: Lanes>(&self, simd: S, tape: &mut FlowTape<P>, rows: usize) {
         let state = self.state();
         tape.now.copy_from_slice(&tape.z[..state]);
-        tape.walks.fill(Walk::to(rows));
-        tape.steps = 0;
-        while tape.walks.iter().any(|walk| walk.trial() > 0.0) {
-            self.make_room(tape);
+        tape.walks.fill(Walk::new(self.solver.scheme));
+        (tape.rows, tape.steps) = (rows + 1, 0);
+        while self.plan_step(tape) {
             simd.vectorize(
                 #[inline(always)]
                 || self.try_step(simd, tape),
@@ -130,25 +159,37 @@ impl LaneFlow {
         }
     }
 
+    /// Says where the next step of every lane is to end, and makes room for it; whether any lane makes one.
+    fn plan_step<P: Lanes>(&self, tape: &mut FlowTape<P>) -> bool {
+        self.make_room(tape);
+        let (first, mut any) = (tape.steps * self.samples, false);
+        for place in 0..tape.walks.len() {
+            let (sample, lane, walk) = (place / P::WIDTH, place % P::WIDTH, tape.walks[place]);
+            let times = times_in::<P>(&tape.times, tape.rows, lane);
+            let at = walk.at;
+            let end = walk.trial(self.solver.latest(times, at, self.inputs > 0));
+            let row = times.next(at);
+            any |= end > at;
+            tape.ends[first * P::WIDTH + place] = [at, end];
+            tape.step[first + sample].lanes_mut()[lane] = (end - at) as f32;
+            for i in 0..self.inputs {
+                let s = tape.s[row * self.inputs + i].lanes()[lane];
+                tape.driving[sample * self.inputs + i].lanes_mut()[lane] = s;
+            }
+        }
+        any
+    }
+
     /// Makes room for one more step.
     fn make_room<P: Lanes>(&self, tape: &mut FlowTape<P>) {
         let steps = tape.steps + 1;
-        if tape.at.len() < steps * self.samples {
+        if tape.step.len() < steps * self.samples {
             let more = (2 * steps).max(16);
-            tape.at.resize(more * self.samples, P::ZERO);
+            tape.ends.resize(more * tape.walks.len(), [0.0; 2]);
             tape.step.resize(more * self.samples, P::ZERO);
             tape.k.resize(more * self.stages() * self.state(), P::ZERO);
             self.field
                 .reserve(&mut tape.net, more * self.stages() * self.samples);
-        }
-        let walks = tape.walks.chunks_exact(P::WIDTH);
-        let first = tape.steps * self.samples;
-        let (at, step) = (&mut tape.at[first..], &mut tape.step[first..]);
-        for ((walks, at), step) in walks.zip(at).zip(step) {
-            for (lane, walk) in walks.iter().enumerate() {
-                at.lanes_mut()[lane] = walk.at;
-                step.lanes_mut()[lane] = walk.trial();
-            }
         }
     }
 
@@ -172,31 +213,53 @@ impl LaneFlow {
         for i in 0..stages {
             let call = (tape.steps * stages + i) * samples;
             let (before, k) = k.split_at_mut(i * state);
-            let y = tape.net.inputs(call..call + samples);
+            let y = if self.inputs == 0 {
+                tape.net.inputs(call..call + samples)
+            } else {
+                &mut tape.y
+            };
+            // In one place, so that it is inlined and has the vectors of the processor.
             sum(&self.a[i], before, &tape.now, y);
+            if self.inputs > 0 {
+                let to = tape.net.inputs(call..call + samples);
+                self.drive(&tape.y, &tape.driving, to);
+            }
             self.field
                 .forward(simd, &mut tape.net, call..call + samples, &mut k[..state]);
         }
         sum(&self.b, k, &tape.now, &mut tape.next);
     }
 
+    /// (y, s) of every sample.
+    fn drive<P: Lanes>(&self, y: &[P], s: &[P], to: &mut [P]) {
+        let pairs = y.chunks_exact(self.dim).zip(s.chunks_exact(self.inputs));
+        for (to, (y, s)) in to.chunks_exact_mut(self.dim + self.inputs).zip(pairs) {
+            let (of_y, of_s) = to.split_at_mut(self.dim);
+            of_y.copy_from_slice(y);
+            of_s.copy_from_slice(s);
+        }
+    }
+
     /// Judges the step of every lane; takes it, with the rows that it reaches, or not.
     fn take_step<P: Lanes>(&self, tape: &mut FlowTape<P>) {
         for sample in 0..self.samples {
             for lane in 0..P::WIDTH {
-                let at = tape.steps * self.samples + sample;
-                let trial = tape.step[at].lanes()[lane];
-                let step = if trial == 0.0 {
-                    0.0
-                } else if self.solver.scheme.error().is_empty() {
-                    tape.walks[sample * P::WIDTH + lane].judge_fixed(trial)
+                let place = (tape.steps, sample, lane);
+                let [at, end] = tape.ends(place);
+                if end == at {
+                    continue;
+                }
+                let error = if self.solver.scheme.is_adaptive() {
+                    self.squared_error(tape, sample, lane, (end - at) as f32)
                 } else {
-                    let error = self.squared_error(tape, sample, lane, trial);
-                    tape.walks[sample * P::WIDTH + lane].judge(trial, error)
+                    0.0
                 };
-                tape.step[at].lanes_mut()[lane] = step;
-                if step > 0.0 {
-                    self.put_rows(tape, sample, lane, step);
+                if tape.walks[sample * P::WIDTH + lane].judge(end, error) {
+                    self.put_rows(tape, place);
+                } else {
+                    let step = tape.steps * self.samples + sample;
+                    tape.ends[step * P::WIDTH + lane] = [at, at];
+                    tape.step[step].lanes_mut()[lane] = 0.0;
                 }
             }
         }
@@ -226,25 +289,26 @@ impl LaneFlow {
     }
 
     /// The states at the rows that a step of a lane reaches, and behind it.
-    fn put_rows<P: Lanes>(&self, tape: &mut FlowTape<P>, sample: usize, lane: usize, step: f32) {
-        let (state, dim) = (self.state(), self.dim);
-        let at = tape.at[tape.steps * self.samples + sample].lanes()[lane];
+    fn put_rows<P: Lanes>(&self, tape: &mut FlowTape<P>, place: (usize, usize, usize)) {
+        let (state, dim, (_, sample, lane)) = (self.state(), self.dim, place);
+        let [at, end] = tape.ends(place);
+        let times = times_in::<P>(&tape.times, tape.rows, lane);
         let of_sample = sample * dim..(sample + 1) * dim;
-        let rows = Walk::reached(at, step);
-        if rows.clone().any(|row| row as f32 != at + step) {
+        let rows = times.reached(at, end);
+        if rows.clone().any(|row| times.of(row) != end) {
             self.gather(tape, sample, lane);
         }
         for row in rows {
-            let theta = (row as f32 - at) / step;
+            let time = times_in::<P>(&tape.times, tape.rows, lane).of(row);
             let z = &mut tape.z[row * state..][of_sample.clone()];
-            if theta == 1.0 {
+            if time == end {
                 let next = z.iter_mut().zip(&tape.next[of_sample.clone()]);
                 next.for_each(|(z, next)| z.lanes_mut()[lane] = next.lanes()[lane]);
                 continue;
             }
             let (k, change) = tape.alone.split_at_mut(self.stages() * dim);
             change.fill(0.0);
-            for (k, w) in k.chunks_exact(dim).zip(self.within(theta, step)) {
+            for (k, w) in k.chunks_exact(dim).zip(self.within(time, [at, end])) {
                 let pairs = change.iter_mut().zip(k);
                 pairs.for_each(|(change, k)| *change += w * k);
             }
@@ -269,10 +333,11 @@ impl LaneFlow {
         }
     }
 
-    /// h b_i(θ).
-    fn within(&self, theta: f32, step: f32) -> [f32; MOST_STAGES] {
+    /// h b_i(θ) at a time within a step.
+    fn within(&self, time: f64, [at, end]: [f64; 2]) -> [f32; MOST_STAGES] {
+        let (theta, step) = (((time - at) / (end - at)) as f32, (end - at) as f32);
         let h = self.solver.h * f64::from(step);
-        let weights = Scheme::within(self.solver.scheme, f64::from(theta));
+        let weights = self.solver.scheme.within(f64::from(theta));
         weights.map(|weight| (h * weight) as f32)
     }
 
@@ -302,11 +367,11 @@ impl LaneFlow {
     /// Adds the cotangents of the rows that a step has reached to those of its slopes and states.
     fn take_rows<P: Lanes>(&self, tape: &mut FlowTape<P>, step: usize, of_rows: &[P]) {
         for sample in 0..self.samples {
-            let place = step * self.samples + sample;
             for lane in 0..P::WIDTH {
-                let (at, step) = (tape.at[place].lanes()[lane], tape.step[place].lanes()[lane]);
-                if step > 0.0 {
-                    self.take_rows_of(tape, (sample, lane), (at, step), of_rows);
+                let place = (step, sample, lane);
+                let [at, end] = tape.ends(place);
+                if end > at {
+                    self.take_rows_of(tape, place, of_rows);
                 }
             }
         }
@@ -316,18 +381,19 @@ impl LaneFlow {
     fn take_rows_of<P: Lanes>(
         &self,
         tape: &mut FlowTape<P>,
-        (sample, lane): (usize, usize),
-        (at, step): (f32, f32),
+        place: (usize, usize, usize),
         of_rows: &[P],
     ) {
-        let (state, dim) = (self.state(), self.dim);
+        let (state, dim, (_, sample, lane)) = (self.state(), self.dim, place);
         let of_sample = sample * dim..(sample + 1) * dim;
+        let [at, end] = tape.ends(place);
+        let times = times_in::<P>(&tape.times, tape.rows, lane);
         let (dk, d) = tape.alone.split_at_mut(self.stages() * dim);
         dk.fill(0.0);
-        for row in Walk::reached(at, step) {
+        for row in times.reached(at, end) {
             let of_row = of_rows[row * state..][of_sample.clone()].iter();
-            let theta = (row as f32 - at) / step;
-            if theta == 1.0 {
+            let time = times.of(row);
+            if time == end {
                 let pairs = tape.d[of_sample.clone()].iter_mut().zip(of_row);
                 pairs.for_each(|(to, d)| to.lanes_mut()[lane] += d.lanes()[lane]);
                 continue;
@@ -337,7 +403,7 @@ impl LaneFlow {
                 *d = of_row.lanes()[lane];
                 before.lanes_mut()[lane] += *d;
             }
-            for (dk, w) in dk.chunks_exact_mut(dim).zip(self.within(theta, step)) {
+            for (dk, w) in dk.chunks_exact_mut(dim).zip(self.within(time, [at, end])) {
                 let pairs = dk.iter_mut().zip(&*d);
                 pairs.for_each(|(dk, d)| *dk += w * d);
             }
@@ -373,7 +439,9 @@ impl LaneFlow {
                 .copy_from_slice(&dk[..state]);
             self.field
                 .backward(simd, &mut tape.net, calls, &mut tape.dy);
-            for (j, (d, dy)) in tape.d.iter_mut().zip(&tape.dy).enumerate() {
+            let of_samples = tape.dy.chunks_exact(self.dim + self.inputs);
+            let of_states = of_samples.flat_map(|dy| &dy[..self.dim]);
+            for (j, (d, dy)) in tape.d.iter_mut().zip(of_states).enumerate() {
                 let dy = dy.load(simd);
                 d.store(d.load(simd) + dy);
                 let dy = h * steps[j / self.dim].load(simd) * dy;

@@ -1,9 +1,11 @@
 //! Forecasts of a Latent-ODE from many rows, eight side by side in vector lanes, in f32 as it was trained: windows that end at these rows
 //! are encoded together, and their latent states run on together.
 
+use std::ops::Range;
+
 use super::flow::{FlowTape, LaneFlow};
 use super::network::{Form, LatentOde};
-use crate::continuous::lanes::unit::{LaneUnit, Mask, UnitTape};
+use crate::continuous::lanes::unit::{LaneUnit, Mask, UnitTape, row_width};
 use crate::continuous::lanes::{Columns, LaneNet, NetTape};
 use crate::dynamics::{Forecasts, Stretch};
 use crate::simd::{Isa, Lanes, Lanes8, Simd, Task, dispatch};
@@ -126,7 +128,10 @@ pub(super) struct Branches<'a> {
     data: Stretch<'a>,
     kernels: Kernels,
     tapes: Tapes,
+    /// Rows of a window.
     rows: usize,
+    /// The last row that each branch has seen or forecast.
+    lasts: Vec<usize>,
     isa: Isa,
     out: Vec<f64>,
 }
@@ -138,6 +143,7 @@ impl<'a> Branches<'a> {
         Branches {
             tapes: Tapes::new(network, &kernels, rows),
             rows,
+            lasts: Vec::with_capacity(WIDTH),
             isa: Isa::detect(),
             out: Vec::new(),
             network,
@@ -146,16 +152,23 @@ impl<'a> Branches<'a> {
         }
     }
 
-    /// Puts the window that ends at a row into a lane, the last row first.
+    /// Puts the window that ends at a row into a lane, for the encoder the last row first.
     fn put(&mut self, lane: usize, last: usize) {
-        let n = self.network.form.unit.channels;
-        let rows = self.tapes.unit.v.chunks_exact_mut(n);
+        let width = row_width(self.network.form.unit, Mask::Whole);
+        let rows = self.tapes.unit.v.chunks_exact_mut(width);
         for (i, to) in rows.enumerate() {
-            let row = self.data.row(last - i);
-            to.iter_mut()
-                .zip(row)
-                .for_each(|(to, &x)| to.lanes_mut()[lane] = x as f32);
+            let row = last - i;
+            let inputs = self.data.inputs_of(row..row + 1);
+            let values = to.iter_mut().zip(self.data.row(row).iter().chain(inputs));
+            values.for_each(|(to, &x)| to.lanes_mut()[lane] = x as f32);
         }
+        self.drive(lane, last + 1 - self.rows..last + 1);
+    }
+
+    /// The inputs of the rows along which a lane is solved next, that where it starts included.
+    fn drive(&mut self, lane: usize, rows: Range<usize>) {
+        let to = self.tapes.flow.s.iter_mut().zip(self.data.inputs_of(rows));
+        to.for_each(|(to, &s)| to.lanes_mut()[lane] = s as f32);
     }
 }
 
@@ -172,6 +185,8 @@ impl Forecasts for Branches<'_> {
             self.tapes = Tapes::new(self.network, &self.kernels, len);
             self.rows = len;
         }
+        self.lasts.clear();
+        self.lasts.extend(rows);
         for (lane, &row) in rows.iter().enumerate() {
             self.put(lane, row);
         }
@@ -186,6 +201,11 @@ impl Forecasts for Branches<'_> {
     fn advance(&mut self, steps: usize, seen: usize) -> &[f64] {
         self.out.clear();
         for step in 0..steps {
+            for lane in 0..self.lasts.len() {
+                let last = self.lasts[lane];
+                self.drive(lane, last..last + 2);
+                self.lasts[lane] = last + 1;
+            }
             let advance = Advance {
                 kernels: &self.kernels,
                 tapes: &mut self.tapes,

@@ -3,22 +3,22 @@
 //!
 //! ```text
 //! (m, v) = encoder(x_T, …, x_1)        (μ, σ̃) = W₂ tanh(W₁ (m, v) + b₁) + b₂        z_1 = μ,  in training μ + |σ̃| ε
-//! dz/dt = f(z)        x̂ = D z + c
+//! dz/dt = f(z, s)        x̂ = D z + c
 //! ```
 //!
-//! The closed system is the latent flow: a step solves the equation from row to row, with tangents beside the value.
+//! External inputs s go into the encoder with their rows, and into the field, where those of a row hold up to it from the row before. The
+//! closed system is the latent flow: a step solves the equation from row to row, with tangents beside the value.
 
 use super::free_run;
-use super::solver::{Scheme, Solver, SolverRoom};
+use super::solver::{Route, Scheme, Solver, SolverRoom, Times};
 use crate::continuous::net::{self, MOST_LAYERS, Room, names};
 use crate::continuous::unit::{UnitRoom, see};
 use crate::continuous::{Names, Net, Unit, UnitSizes, widths};
 use crate::dynamics::{
-    Dynamics, Forecasts, Memory, Named, Sizes, Stretch, Tangent, Values, leaves_f32,
+    Branches, Dynamics, Forecasts, Memory, Named, Sizes, Stretch, Tangent, Values, leaves_f32,
 };
 use crate::method::ode_rnn::{positive, refuse_empty, unit_of};
 use crate::method::{LoadError, Tensors, axes};
-use crate::rows::Rows;
 use crate::text::count;
 use crate::theta::{Layout, Shape};
 
@@ -48,7 +48,7 @@ pub(super) struct Form {
 
 impl Form {
     fn field_widths(&self) -> Vec<usize> {
-        widths(self.latent, self.field, self.latent)
+        widths(self.latent + self.unit.inputs, self.field, self.latent)
     }
 
     fn transform_widths(&self) -> Vec<usize> {
@@ -102,7 +102,7 @@ impl Form {
         } = self.unit;
         let of_unit = 3 * self.unit.row() + 24 * latent + 12 * gate_hidden;
         let of_encoder = self.steps * (3 * layers * units + 4 * latent);
-        let of_call = 3 * self.field.0 * self.field.1 + 5 * self.latent;
+        let of_call = 3 * self.field.0 * self.field.1 + 5 * self.latent + self.unit.inputs;
         let of_flow = samples * (self.solver.scheme.stages() * of_call + 4 * self.latent);
         of_unit + of_encoder + of_flow + (2 * samples + 2) * self.unit.channels
     }
@@ -118,11 +118,8 @@ impl Form {
             .count();
         let [h, steps, window, stages, rtol, atol] = CONSTANTS;
         let scheme = Scheme::with_stages(positive(tensors, stages, 7.0)?);
-        let mut unit = unit_of(tensors, channels)?;
-        // Columns of inputs do not fit the shape that the layout then asks for.
-        unit.inputs = 0;
         Ok(Form {
-            unit,
+            unit: unit_of(tensors, channels)?,
             steps: positive(tensors, steps, 1000.0)?.ceil() as usize,
             transform_hidden,
             latent,
@@ -192,12 +189,19 @@ impl LatentOde {
     }
 
     /// Mean and deviation of the latent state at the first of some rows, in which NaN is missing.
-    pub(super) fn encode(&self, rows: Rows<'_>) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn encode(&self, data: Stretch<'_>) -> (Vec<f64>, Vec<f64>) {
         let (mut room, mut v) = (UnitRoom::default(), vec![0.0; self.form.unit.row()]);
         let mut state = vec![0.0; 2 * self.form.unit.latent];
-        for t in (0..rows.len()).rev() {
-            let is_there = see(rows.row(t), &[], &mut v);
-            self.unit.flow(&self.wide, &mut state, &mut room);
+        for t in (0..data.len()).rev() {
+            let is_there = see(data.row(t), data.inputs_of(t..t + 1), &mut v);
+            // To the last row, as from one behind it.
+            let behind = if t + 1 < data.len() {
+                data.step_to(t + 1)
+            } else {
+                1.0
+            };
+            self.unit
+                .flow_to_row(&self.wide, behind, &mut state, &mut room);
             if is_there {
                 self.unit.take(&self.wide, &v, &mut state, &mut room);
             }
@@ -209,37 +213,46 @@ impl LatentOde {
         (both, spread.into_iter().map(f64::abs).collect())
     }
 
-    /// The latent solution from a state, seen at that row and at so many behind it.
-    pub(super) fn solution(&self, z: &[f64], rows: usize) -> Vec<f64> {
+    /// The latent solution from a state at the first of some rows, seen at all of them.
+    pub(super) fn solution(&self, z: &[f64], data: Stretch<'_>) -> Vec<f64> {
         let n = self.form.unit.channels;
-        let mut seen = vec![0.0; (rows + 1) * n];
+        let mut seen = vec![0.0; data.len() * n];
         let (first, behind) = seen.split_at_mut(n);
         self.observe(z, first);
-        let mut z = z.to_vec();
-        self.solve(&mut z, rows, &mut SolverRoom::default(), |row, z| {
+        self.follow(&mut z.to_vec(), data, |row, z| {
             self.observe(z, &mut behind[(row - 1) * n..][..n]);
         });
         seen
     }
 
     /// The rows that this model sees behind some rows of which values may be missing, NaN: the latent solution from the mean of their
-    /// first state, at all of them.
-    pub fn reconstruct(&self, rows: Rows<'_>) -> Vec<f64> {
-        match rows.len() {
-            0 => Vec::new(),
-            len => self.solution(&self.encode(rows).0, len - 1),
+    /// first state, at the times of all of them.
+    pub fn reconstruct(&self, data: Stretch<'_>) -> Vec<f64> {
+        if data.is_empty() {
+            return Vec::new();
         }
+        self.solution(&self.encode(data).0, data)
+    }
+
+    /// Solves from a state at the first of some rows to the last.
+    fn follow(&self, z: &mut [f64], data: Stretch<'_>, emit: impl FnMut(usize, &[f64])) {
+        let elapsed = data.elapsed();
+        let route = Route {
+            times: Times::new(&elapsed, data.len()),
+            s: data.inputs_of(1..data.len()),
+        };
+        self.solve(z, route, &mut SolverRoom::default(), emit);
     }
 
     fn solve(
         &self,
         z: &mut [f64],
-        rows: usize,
+        route: Route<'_>,
         room: &mut SolverRoom,
         emit: impl FnMut(usize, &[f64]),
     ) {
         let field = (&self.flow, self.wide.as_slice());
-        self.form.solver.solve(field, z, rows, room, emit);
+        self.form.solver.solve(field, z, route, room, emit);
     }
 }
 
@@ -251,15 +264,16 @@ struct Along<'a> {
 }
 
 impl Tangent for Along<'_> {
-    fn advance(&mut self, z: &mut [f64], _s: &[f64], jac: &mut [f64]) {
+    fn advance(&mut self, z: &mut [f64], s: &[f64], jac: &mut [f64]) {
         let m = z.len();
         self.rows.clear();
         self.rows.resize((m + 1) * m, 0.0);
         self.rows[..m].copy_from_slice(z);
         let ones = self.rows[m..].iter_mut().step_by(m + 1);
         ones.for_each(|entry| *entry = 1.0);
+        let step = Route::step(s);
         self.network
-            .solve(&mut self.rows, 1, &mut self.room, |_, _| {});
+            .solve(&mut self.rows, step, &mut self.room, |_, _| {});
         z.copy_from_slice(&self.rows[..m]);
         // Row j of the tangents is column j of the Jacobian.
         for (j, column) in self.rows[m..].chunks_exact(m).enumerate() {
@@ -274,7 +288,7 @@ impl Dynamics for LatentOde {
         Sizes {
             state: self.form.latent,
             channels: self.form.unit.channels,
-            inputs: 0,
+            inputs: self.form.unit.inputs,
             dim: self.form.latent,
             parameters: self.theta.len(),
         }
@@ -288,17 +302,22 @@ impl Dynamics for LatentOde {
         true
     }
 
+    fn takes_own_times(&self) -> bool {
+        true
+    }
+
     /// NaN counts as missing; where there are fewer rows than a window has, those that there are.
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
         let first = (t + 1).saturating_sub(self.form.window);
-        let (mean, _) = self.encode(data.rows().slice(first..t + 1));
+        let window = data.slice(first..t + 1);
+        let (mean, _) = self.encode(window);
         z.copy_from_slice(&mean);
-        self.solve(z, t - first, &mut SolverRoom::default(), |_, _| {});
+        self.follow(z, window, |_, _| {});
     }
 
-    fn step(&self, z: &[f64], _s: &[f64], next: &mut [f64]) {
+    fn step(&self, z: &[f64], s: &[f64], next: &mut [f64]) {
         next.copy_from_slice(z);
-        self.solve(next, 1, &mut SolverRoom::default(), |_, _| {});
+        self.solve(next, Route::step(s), &mut SolverRoom::default(), |_, _| {});
     }
 
     fn observe(&self, z: &[f64], x_hat: &mut [f64]) {
@@ -336,13 +355,18 @@ impl Dynamics for LatentOde {
         )
     }
 
-    fn orbit(&self, z: &[f64], _inputs: &[f64], steps: usize) -> Vec<f64> {
-        let n = self.form.unit.channels;
+    fn orbit(&self, z: &[f64], inputs: &[f64], steps: usize) -> Vec<f64> {
+        let UnitSizes {
+            channels: n,
+            inputs: k,
+            ..
+        } = self.form.unit;
         let mut rows = vec![f64::NAN; steps * n];
         let (mut room, mut net, mut z) = (SolverRoom::default(), Room::default(), z.to_vec());
         for (t, row) in rows.chunks_exact_mut(n).enumerate() {
             if t > 0 {
-                self.solve(&mut z, 1, &mut room, |_, _| {});
+                let step = Route::step(&inputs[t * k..][..k]);
+                self.solve(&mut z, step, &mut room, |_, _| {});
             }
             if z.iter().any(|&z| leaves_f32(z)) {
                 break;
@@ -353,7 +377,11 @@ impl Dynamics for LatentOde {
     }
 
     fn forecasts<'a>(&'a self, data: Stretch<'a>) -> Box<dyn Forecasts + 'a> {
-        Box::new(free_run::Branches::new(self, data))
+        if data.has_own_times() {
+            Box::new(Branches::new(self, data))
+        } else {
+            Box::new(free_run::Branches::new(self, data))
+        }
     }
 
     fn tangent(&self) -> Box<dyn Tangent + '_> {

@@ -1,5 +1,5 @@
 //! The objective of a Latent-ODE: every window is encoded, some latent states are drawn around the mean of its first one, and the
-//! solutions from them are compared with the window,
+//! solutions from them are compared with the window at the times of its rows,
 //!
 //! ```text
 //! z_c = μ + |σ̃| ε_c        ℓ_c = −1/(2 σ² values) Σ mask (x̂_c − x)² − ln(σ √2π)
@@ -205,13 +205,20 @@ impl<'a, P: Lanes> Encoded<'a, P> {
     fn load(&mut self, pack: usize, update: u64) {
         let (training, sweep) = (self.training, &mut self.sweep);
         let (batch, windows) = (training.plan.batch, training.windows);
-        self.batch.load(pack, &mut sweep.pack, &mut []);
+        let behind_first = windows.window() * windows.dim_input();
+        let s = &mut sweep.flow.s;
+        self.batch
+            .load(pack, &mut sweep.pack, &mut s[..behind_first]);
+        self.batch.load_inputs(pack, s);
         for lane in 0..P::WIDTH {
             let window = pack * P::WIDTH + lane;
             let is_used = window < batch;
             let window = window.min(batch - 1);
             let start = self.batch.starts[window];
             let values = windows.observed_in(start..start + training.form.window);
+            if let Some(times) = windows.times_from(start) {
+                sweep.put_times(lane, &times[..training.form.window]);
+            }
             sweep.weight.lanes_mut()[lane] = if is_used { 1.0 / batch as f32 } else { 0.0 };
             sweep.per_value.lanes_mut()[lane] = 1.0 / values.max(1) as f32;
             training.draw(update, window, &mut self.normal);
@@ -231,11 +238,17 @@ impl<P: Lanes> Sweep<P> {
         let (rows, samples, l) = (form.window, plan.samples, form.latent);
         let (r, n) = (form.unit.latent, form.unit.channels);
         let blank = |numbers: usize| vec![P::ZERO; numbers];
+        let mut unit = UnitTape::new(&form.unit(), mask, rows);
+        let mut flow = FlowTape::new(&kernels.flow, &form.flow(), rows - 1);
+        if windows.times_from(0).is_some() {
+            unit = unit.at_own_times(&form.unit());
+            flow.times = vec![0.0; rows * P::WIDTH];
+        }
         Sweep {
             pack: Pack::of(windows),
-            unit: UnitTape::new(&form.unit(), mask, rows),
+            unit,
             transform: NetTape::new(&form.transform(), 1),
-            flow: FlowTape::new(&kernels.flow, &form.flow(), rows - 1),
+            flow,
             decoder: NetTape::new(&form.decoder(), rows * samples),
             both: blank(2 * l),
             epsilon: blank(samples * l),
@@ -252,6 +265,17 @@ impl<P: Lanes> Sweep<P> {
             divergence: P::ZERO,
             sigma: plan.sigma,
             beta: 0.0,
+        }
+    }
+
+    /// When the rows of a lane are, for the solutions and, the last one first, for the encoder.
+    fn put_times(&mut self, lane: usize, times: &[f64]) {
+        let to = &mut self.flow.times[lane * times.len()..][..times.len()];
+        let since_first = times.iter().map(|time| time - times[0]);
+        to.iter_mut().zip(since_first).for_each(|(to, t)| *to = t);
+        let pairs = times.windows(2).rev().zip(&mut self.unit.later);
+        for (pair, later) in pairs {
+            later.lanes_mut()[lane] = (pair[1] - pair[0] - 1.0) as f32;
         }
     }
 
@@ -349,7 +373,7 @@ impl<P: Lanes> Task for Forward<'_, P> {
         let see = See {
             x: &sweep.pack.x,
             mask: &sweep.pack.mask,
-            s: &[],
+            s: &sweep.flow.s,
             channels: n,
             order: backwards,
         };

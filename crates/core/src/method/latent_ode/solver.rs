@@ -1,7 +1,8 @@
-//! Solves dz/dt = f(z) from row to row, in f64, of values and of tangents at once.
+//! Solves dz/dt = f(z, s) from row to row, in f64, of values and of tangents at once. The inputs s of a row hold up to it, from the row
+//! before.
 //!
 //! ```text
-//! y_i = z + h Σ_{j<i} a_ij k_j        k_i = f(y_i)        z' = z + h Σ_i b_i k_i        z(t + θh) = z + h Σ_i b_i(θ) k_i
+//! y_i = z + h Σ_{j<i} a_ij k_j        k_i = f(y_i, s)        z' = z + h Σ_i b_i k_i        z(t + θh) = z + h Σ_i b_i(θ) k_i
 //! ```
 //!
 //! | solver | steps |
@@ -9,9 +10,12 @@
 //! | `dopri5` | of Dormand and Prince (1980), of order 5 with an error of order 4; rows within a step by Shampine's (1986) polynomial |
 //! | `euler`, `midpoint`, `rk4` | one per row; `rk4` is the 3/8 rule |
 //!
-//! Steps of `dopri5` are a power of two of rows long: one whose error is too large is halved, one whose error is small enough for
-//! twice its length is followed by one of twice its length, and the last one ends at the last row. So the length of a step does not vary
-//! with the state but by jumps, and the derivative through the steps that were taken is the derivative of what was computed.
+//! Time is counted in steps Δt of the recording. Steps of `dopri5` are a power of two of them long: one whose error is too large is
+//! halved, one whose error is small enough for twice its length is followed by one of twice its length, and the last one ends at the last
+//! row; where there are inputs, which jump at rows, none goes beyond the next row. So the length of a step does not vary with the state
+//! but by jumps, and the derivative through the steps that were taken is the derivative of what was computed. Rows may have any times.
+
+use std::ops::Range;
 
 use crate::continuous::Net;
 use crate::continuous::net::Room;
@@ -19,11 +23,11 @@ use crate::continuous::net::Room;
 /// Stages of a step, at most.
 pub(super) const MOST_STAGES: usize = 7;
 
-/// Steps are at least this many rows long: what is stiffer than that is not resolved by rows either.
-pub(super) const SHORTEST: f32 = 1.0 / 16.0;
+/// Steps are not halved below this: what is stiffer than that is not resolved by rows either.
+const SHORTEST: f64 = 1.0 / 16.0;
 
 /// An error below this share of the tolerance is still below it, with a factor of two to spare, when a step is twice as long.
-pub(super) const DOUBLED: f64 = 1.0 / 64.0;
+const DOUBLED: f64 = 1.0 / 64.0;
 
 /// A scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +44,7 @@ pub(super) struct Solver {
     pub(super) scheme: Scheme,
     pub(super) rtol: f64,
     pub(super) atol: f64,
-    /// Time from row to row.
+    /// What a step Δt of the recording is in the time of the equation.
     pub(super) h: f64,
 }
 
@@ -190,63 +194,132 @@ impl Scheme {
         }
     }
 
+    /// Whether its steps are of the length that their error allows, not from row to row.
+    pub(super) fn is_adaptive(self) -> bool {
+        !self.error().is_empty()
+    }
+
     /// b_i(θ) within a step, for θ below one. Steps of other schemes end at rows.
     pub(super) fn within(self, theta: f64) -> [f64; MOST_STAGES] {
         DOPRI5_WITHIN.map(|[a, b, c, d]| theta * (a + theta * (b + theta * (c + theta * d))))
     }
 }
 
-/// Where a solution is, in rows.
+/// When rows are, in steps Δt behind the first of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Times<'a> {
+    /// One step apart, up to this row.
+    Equal(usize),
+    /// At times of their own, the first at zero.
+    Own(&'a [f64]),
+}
+
+impl<'a> Times<'a> {
+    /// So many rows, at times of their own if there are any.
+    pub(super) fn new(own: &'a [f64], rows: usize) -> Times<'a> {
+        match own {
+            [] => Times::Equal(rows.saturating_sub(1)),
+            own => Times::Own(own),
+        }
+    }
+
+    /// The time of a row.
+    pub(super) fn of(self, row: usize) -> f64 {
+        match self {
+            Times::Equal(_) => row as f64,
+            Times::Own(times) => times[row],
+        }
+    }
+
+    /// The number of the last row.
+    pub(super) fn last(self) -> usize {
+        match self {
+            Times::Equal(last) => last,
+            Times::Own(times) => times.len() - 1,
+        }
+    }
+
+    /// The first row behind a time; the last one at the end.
+    pub(super) fn next(self, at: f64) -> usize {
+        self.behind(at).min(self.last())
+    }
+
+    /// The rows that a step from one time to another reaches.
+    pub(super) fn reached(self, at: f64, end: f64) -> Range<usize> {
+        self.behind(at)..self.behind(end)
+    }
+
+    fn behind(self, at: f64) -> usize {
+        match self {
+            Times::Equal(_) => at.floor() as usize + 1,
+            Times::Own(times) => times.partition_point(|&time| time <= at),
+        }
+    }
+}
+
+/// Where a solution is, in steps Δt behind the first row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Walk {
     /// The end of the last step.
-    pub(super) at: f32,
-    /// The length of the next step.
-    pub(super) next: f32,
-    /// The last row.
-    pub(super) end: f32,
+    pub(super) at: f64,
+    /// The length of the next step, if nothing ends it before.
+    next: f64,
 }
 
 impl Walk {
-    /// Before the first step to a row.
-    pub(super) fn to(rows: usize) -> Walk {
-        Walk {
-            at: 0.0,
-            next: 1.0,
-            end: rows as f32,
-        }
-    }
-
-    /// The length of a step to be tried; 0 behind the last row.
-    pub(super) fn trial(&self) -> f32 {
-        self.next.min(self.end - self.at)
-    }
-
-    /// Takes a trial, or not, by its squared error in units of the tolerance; gives back how long the step is that is taken.
-    pub(super) fn judge(&mut self, trial: f32, squared_error: f64) -> f32 {
-        // NaN is taken as it is: a solution that is not finite has diverged.
-        if squared_error > 1.0 && trial > SHORTEST {
-            self.next = trial / 2.0;
-            return 0.0;
-        }
-        self.at += trial;
-        if squared_error < DOUBLED * DOUBLED {
-            self.next = 2.0 * trial;
+    /// Before the first step.
+    pub(super) fn new(scheme: Scheme) -> Walk {
+        let next = if scheme.is_adaptive() {
+            1.0
         } else {
-            self.next = trial;
+            f64::INFINITY
+        };
+        Walk { at: 0.0, next }
+    }
+
+    /// Where the step ends that is tried next, no later than some time.
+    pub(super) fn trial(&self, latest: f64) -> f64 {
+        latest.min(self.at + self.next)
+    }
+
+    /// Takes the step to an end, or does not, by its squared error in units of the tolerance; gives back whether it is taken.
+    pub(super) fn judge(&mut self, end: f64, squared_error: f64) -> bool {
+        let step = end - self.at;
+        // NaN is taken as it is: a solution that is not finite has diverged.
+        if squared_error > 1.0 && step > SHORTEST {
+            self.next = step / 2.0;
+            return false;
         }
-        trial
+        self.at = end;
+        if squared_error < DOUBLED * DOUBLED {
+            // A step that a row has cut short does not shorten those behind it.
+            self.next = self.next.max(2.0 * step);
+        }
+        true
+    }
+}
+
+/// What a solution runs along.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route<'a> {
+    /// When rows are.
+    pub(super) times: Times<'a>,
+    /// The inputs of all rows but the first.
+    pub(super) s: &'a [f64],
+}
+
+impl<'a> Route<'a> {
+    /// One step Δt, with these inputs.
+    pub(super) fn step(s: &'a [f64]) -> Route<'a> {
+        let times = Times::Equal(1);
+        Route { times, s }
     }
 
-    /// Goes on by one row.
-    pub(super) fn judge_fixed(&mut self, trial: f32) -> f32 {
-        self.at += trial;
-        trial
-    }
-
-    /// The rows that a step which was taken from here reaches.
-    pub(super) fn reached(at: f32, step: f32) -> std::ops::RangeInclusive<usize> {
-        (at.floor() as usize + 1)..=((at + step).floor() as usize)
+    /// The inputs that hold behind a time.
+    fn inputs_behind(self, at: f64) -> &'a [f64] {
+        let width = self.s.len() / self.times.last().max(1);
+        let row = self.times.next(at);
+        &self.s[(row - 1) * width..row * width]
     }
 }
 
@@ -257,39 +330,48 @@ pub(super) struct SolverRoom {
     /// Slopes, stage by stage.
     k: Vec<f64>,
     y: Vec<f64>,
+    /// y with the inputs behind it.
+    driven: Vec<f64>,
     next: Vec<f64>,
 }
 
 impl Solver {
-    /// Solves over some rows from z, of which the first row is the value and others are tangents; `emit` sees the solution at every row
+    /// Where a step of some field ends at the latest.
+    pub(super) fn latest(&self, times: Times<'_>, at: f64, is_driven: bool) -> f64 {
+        if self.scheme.is_adaptive() && !is_driven {
+            times.of(times.last())
+        } else {
+            times.of(times.next(at))
+        }
+    }
+
+    /// Solves along some rows from z, of which the first row is the value and others are tangents; `emit` sees the solution at every row
     /// behind the first. z becomes the last one.
     pub(super) fn solve(
         &self,
         (field, theta): (&Net, &[f64]),
         z: &mut [f64],
-        rows: usize,
+        route: Route<'_>,
         room: &mut SolverRoom,
         mut emit: impl FnMut(usize, &[f64]),
     ) {
-        let mut walk = Walk::to(rows);
-        while walk.trial() > 0.0 {
-            let (at, trial) = (walk.at, walk.trial());
-            let h = self.h * f64::from(trial);
-            self.stages((field, theta), z, h, room);
+        let (mut walk, times) = (Walk::new(self.scheme), route.times);
+        while walk.at < times.of(times.last()) {
+            let at = walk.at;
+            let end = walk.trial(self.latest(times, at, !route.s.is_empty()));
+            let h = self.h * (end - at);
+            self.stages((field, theta), z, (h, route.inputs_behind(at)), room);
             add(z, h, (&room.k, self.scheme.b()), &mut room.next);
-            let step = if self.scheme.error().is_empty() {
-                walk.judge_fixed(trial)
-            } else {
-                walk.judge(trial, self.squared_error(z, h, field.inputs(), room))
-            };
-            if step == 0.0 {
+            if !walk.judge(end, self.squared_error(z, h, field.outputs(), room)) {
                 continue;
             }
-            for row in Walk::reached(at, step) {
-                let theta = (row as f32 - at) / step;
-                if theta == 1.0 {
+            for row in times.reached(at, end) {
+                let time = times.of(row);
+                if time == end {
                     emit(row, &room.next);
                 } else {
+                    // As exact as the same in training.
+                    let theta = ((time - at) / (end - at)) as f32;
                     let within = self.scheme.within(f64::from(theta));
                     add(z, h, (&room.k, &within), &mut room.y);
                     emit(row, &room.y);
@@ -299,17 +381,24 @@ impl Solver {
         }
     }
 
-    /// All slopes of a step.
-    fn stages(&self, (field, theta): (&Net, &[f64]), z: &[f64], h: f64, room: &mut SolverRoom) {
+    /// All slopes of a step of some length, under some inputs.
+    fn stages(
+        &self,
+        (field, theta): (&Net, &[f64]),
+        z: &[f64],
+        (h, s): (f64, &[f64]),
+        room: &mut SolverRoom,
+    ) {
         room.k.resize(self.scheme.stages() * z.len(), 0.0);
         for i in 0..self.scheme.stages() {
             let (before, k) = room.k.split_at_mut(i * z.len());
             add(z, h, (before, self.scheme.a(i)), &mut room.y);
-            field.apply(theta, &room.y, &mut k[..z.len()], &mut room.net);
+            drive(&room.y, s, field.outputs(), &mut room.driven);
+            field.apply(theta, &room.driven, &mut k[..z.len()], &mut room.net);
         }
     }
 
-    /// The mean square of a step's error in units of the tolerance, of the value alone.
+    /// The mean square of a step's error in units of the tolerance, of the value alone; zero of a scheme that has none.
     fn squared_error(&self, z: &[f64], h: f64, dim: usize, room: &SolverRoom) -> f64 {
         let mut sum = 0.0;
         for j in 0..dim {
@@ -320,6 +409,15 @@ impl Solver {
             sum += (error / scale) * (error / scale);
         }
         sum / dim as f64
+    }
+}
+
+/// Rows (z, s) of a value, and (ż, 0) of tangents.
+fn drive(y: &[f64], s: &[f64], dim: usize, to: &mut Vec<f64>) {
+    to.clear();
+    for (place, y) in y.chunks_exact(dim).enumerate() {
+        to.extend_from_slice(y);
+        to.extend(s.iter().map(|s| if place == 0 { *s } else { 0.0 }));
     }
 }
 

@@ -3,17 +3,18 @@
 
 use super::network::{Form, LatentOde};
 use super::objective::{Beta, Plan, Training};
-use super::solver::{Scheme, Solver, SolverRoom, Walk};
+use super::solver::{Route, Scheme, Solver, SolverRoom, Times, Walk};
 use super::{LATENT_ODE, load};
 use crate::continuous::net::names;
 use crate::continuous::{self, Net, UnitSizes};
 use crate::dynamics::{Dynamics, Memory, Stretch};
 use crate::laws;
-use crate::method::ode_rnn::tests::{checksum, differences, waves, weights, wrong_tensor};
+use crate::method::ode_rnn::tests::{
+    all_rows, at_own_times, checksum, differences, sparse_twice, waves, weights, wrong_tensor,
+};
 use crate::method::{LoadError, LoadedValues, tensors_of};
 use crate::optim::{Floored, Optimizer};
 use crate::rng::{Rng, Stream};
-use crate::rows::Rows;
 use crate::series::Series;
 use crate::simd::Isa;
 use crate::theta::Layout;
@@ -51,6 +52,15 @@ fn form(
         solver,
         window,
     }
+}
+
+/// The same, driven by external inputs.
+fn driven(form: Form, inputs: usize) -> Form {
+    let unit = UnitSizes {
+        inputs,
+        ..form.unit
+    };
+    Form { unit, ..form }
 }
 
 fn plan(batch: usize, samples: usize, sigma: f64, isa: Isa) -> Plan {
@@ -112,10 +122,24 @@ fn the_weight_of_the_divergence_waits_and_then_grows_to_one() {
 
 /// dz/dt = λ z by a unit in which tanh is linear to 1e-10: small weights in, large ones out.
 fn linear(lambda: f64) -> (Net, Vec<f64>) {
-    let (names, widths) = (names!("flow"), [1, 1, 1]);
-    let layout = Layout::new(crate::continuous::net::shapes(&names, &widths));
-    let theta = vec![1e-5, 0.0, 1e5 * lambda, 0.0];
-    (Net::new(&names, &widths, &layout), theta)
+    field(&[1, 1, 1], vec![1e-5, 0.0, 1e5 * lambda, 0.0])
+}
+
+/// dz/dt = λ (z − s), in the same way.
+fn linear_driven(lambda: f64) -> (Net, Vec<f64>) {
+    field(&[2, 1, 1], vec![1e-5, -1e-5, 0.0, 1e5 * lambda, 0.0])
+}
+
+fn field(widths: &[usize], theta: Vec<f64>) -> (Net, Vec<f64>) {
+    let names = names!("flow");
+    let layout = Layout::new(crate::continuous::net::shapes(&names, widths));
+    (Net::new(&names, widths, &layout), theta)
+}
+
+/// So many rows behind the first, one step apart.
+fn along(rows: usize) -> Route<'static> {
+    let times = Times::Equal(rows);
+    Route { times, s: &[] }
 }
 
 /// z' = −z: rows are on the exponential, within steps as at their ends, to the tolerance.
@@ -132,7 +156,7 @@ fn solutions_of_a_linear_field_are_exponentials_at_every_row() {
             };
             let (mut worst, mut rows, mut z) = (0.0f64, Vec::new(), [1.0]);
             let room = &mut SolverRoom::default();
-            solver.solve((&net, &theta), &mut z, last, room, |row, z| {
+            solver.solve((&net, &theta), &mut z, along(last), room, |row, z| {
                 let exact = (-h * row as f64).exp();
                 worst = worst.max((z[0] / exact - 1.0).abs());
                 rows.push(row);
@@ -152,7 +176,7 @@ fn fixed_schemes_have_their_order() {
             let solver = solver(scheme, 1.0 / rows as f64);
             let mut z = [1.0];
             let room = &mut SolverRoom::default();
-            solver.solve((&net, &theta), &mut z, rows, room, |_, _| {});
+            solver.solve((&net, &theta), &mut z, along(rows), room, |_, _| {});
             (z[0] - (-1.0f64).exp()).abs()
         };
         let found = (error(16) / error(32)).log2();
@@ -161,19 +185,96 @@ fn fixed_schemes_have_their_order() {
     }
 }
 
-/// Steps double while their error allows it, halve where it does not, and end at the last row.
+/// Times of ten rows, of which some are within a step of a solver and some are far apart.
+const TIMES: [f64; 10] = [0.0, 0.1, 0.7, 1.0, 1.01, 4.4, 5.0, 9.3, 9.9, 16.2];
+
+#[test]
+fn solutions_at_any_times_are_on_the_exponential() {
+    let (net, theta) = linear(-1.0);
+    for (scheme, rtol, tolerance) in [
+        (Scheme::Dopri5, 1e-4, 1e-2),
+        (Scheme::Dopri5, 1e-7, 1e-5),
+        // Nine steps of at most 0.63; the error of one is z⁵/120 of what remains.
+        (
+            Scheme::Rk4,
+            1.0,
+            9.0 * 0.63f64.powi(5) / 120.0 / (-0.63f64).exp(),
+        ),
+    ] {
+        let solver = Solver {
+            scheme,
+            rtol,
+            atol: 1e-12,
+            h: 0.1,
+        };
+        let route = Route {
+            times: Times::Own(&TIMES),
+            s: &[],
+        };
+        let (mut rows, mut z) = (Vec::new(), [1.0]);
+        let room = &mut SolverRoom::default();
+        solver.solve((&net, &theta), &mut z, route, room, |row, z| {
+            let exact = (-0.1 * TIMES[row]).exp();
+            assert!((z[0] / exact - 1.0).abs() < tolerance, "{row}: {}", z[0]);
+            rows.push(row);
+        });
+        assert_eq!(rows, (1..10).collect::<Vec<_>>());
+    }
+}
+
+/// z' = s − z with the inputs of a row from the row before on: z_t = s_t + (z_{t−1} − s_t) e^{−hτ}.
+#[test]
+fn inputs_hold_up_to_their_rows() {
+    let (net, theta) = linear_driven(-1.0);
+    let s: Vec<f64> = (1..10).map(|row| (1.7 * f64::from(row)).sin()).collect();
+    for times in [Times::Own(&TIMES), Times::Equal(9)] {
+        let solver = Solver {
+            scheme: Scheme::Dopri5,
+            rtol: 1e-7,
+            atol: 1e-9,
+            h: 0.5,
+        };
+        let (mut exact, mut z) = (0.3, [0.3]);
+        let route = Route { times, s: &s };
+        let room = &mut SolverRoom::default();
+        solver.solve((&net, &theta), &mut z, route, room, |row, z| {
+            let decay = (-0.5 * (times.of(row) - times.of(row - 1))).exp();
+            exact = s[row - 1] + (exact - s[row - 1]) * decay;
+            // Some tolerances of up to a hundred steps, which decay.
+            assert!((z[0] - exact).abs() < 1e-5, "{row}: {} {exact}", z[0]);
+        });
+    }
+}
+
+/// Steps double while their error allows it, halve where it does not, and end where they have to.
 #[test]
 fn steps_double_halve_and_end_at_the_last_row() {
-    let mut walk = Walk::to(10);
-    let mut taken = Vec::new();
-    for error in [0.0, 0.0, 0.5, 4.0, 0.5, 0.0, 9.0, 0.5, 0.0, f64::NAN] {
-        let trial = walk.trial();
-        taken.push(walk.judge(trial, error));
+    let mut walk = Walk::new(Scheme::Dopri5);
+    let mut ends = Vec::new();
+    for error in [0.0, 0.0, 0.5, 4.0, 0.5, 0.0] {
+        let end = walk.trial(10.0);
+        walk.judge(end, error);
+        ends.push(walk.at);
     }
-    assert_eq!(taken, [1.0, 2.0, 4.0, 0.0, 1.5, 1.5, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!(walk.trial(), 0.0);
-    assert_eq!(Walk::reached(1.5, 2.5), 2..=4);
-    assert!(Walk::reached(1.25, 0.5).is_empty());
+    assert_eq!(ends, [1.0, 3.0, 7.0, 7.0, 8.5, 10.0]);
+    assert_eq!(walk.trial(10.0), 10.0);
+    // A step that a row cuts short does not shorten the next one.
+    let mut walk = Walk::new(Scheme::Dopri5);
+    assert!(walk.judge(walk.trial(0.25), 0.0) && walk.trial(9.0) == 1.25);
+    // Not a number is taken as it is, and so is what is too short to be halved.
+    assert!(walk.judge(1.25, f64::NAN) && walk.judge(1.3, 7.0));
+    let fixed = Walk::new(Scheme::Rk4);
+    assert_eq!(fixed.trial(0.3), 0.3);
+}
+
+#[test]
+fn steps_reach_the_rows_up_to_their_end() {
+    let equal = Times::Equal(9);
+    assert_eq!(equal.reached(1.5, 4.0), 2..5);
+    assert!(equal.reached(1.25, 1.75).is_empty());
+    let own = Times::Own(&TIMES);
+    assert_eq!((own.reached(0.1, 1.0), own.reached(1.5, 4.0)), (2..4, 5..5));
+    assert_eq!((own.next(1.0), own.next(20.0), own.last()), (4, 9, 9));
 }
 
 /// Σ g_i (1 + i mod 7) over the entries of each tensor.
@@ -258,12 +359,12 @@ fn plain_loss(
     epoch: u64,
 ) -> f64 {
     let (plan, form) = (training.plan, training.form);
-    let (n, rows, l) = (form.unit.channels, form.window, form.latent);
-    let x = &series.trajectories()[0].x;
+    let (rows, l) = (form.window, form.latent);
     let mut total = 0.0;
     for (window, &start) in starts.iter().enumerate() {
-        let x = &x[start * n..][..rows * n];
-        let (mean, spread) = network.encode(Rows::new(x, n));
+        let data = all_rows(series).slice(start..start + rows);
+        let x = data.rows().values();
+        let (mean, spread) = network.encode(data);
         let mut epsilon = vec![0.0; plan.samples * l];
         training.draw(0, window, &mut epsilon);
         let mut sum = 0.0;
@@ -272,7 +373,7 @@ fn plain_loss(
             let z: Vec<f64> = draws
                 .map(|((mean, spread), &e)| mean + spread * f64::from(e))
                 .collect();
-            let seen = network.solution(&z, rows - 1);
+            let seen = network.solution(&z, data);
             let there = seen.iter().zip(x).filter(|(_, x)| !x.is_nan());
             let values = there.clone().count() as f64;
             let squares: f64 = there.map(|(seen, x)| (seen - x) * (seen - x)).sum();
@@ -288,8 +389,9 @@ fn plain_loss(
     total / starts.len() as f64
 }
 
-/// A situation in which gradients are compared: sizes, whether values are missing, windows, solutions, the epoch.
-type Situation = (Form, bool, usize, usize, u64);
+/// A situation in which gradients are compared: sizes, whether values are missing, windows, solutions, the epoch, whether rows have
+/// times of their own.
+type Situation = (Form, bool, usize, usize, u64, bool);
 
 /// With and without missing values and divergence; steps that are halved, and steps over several rows.
 fn situations() -> [Situation; 4] {
@@ -301,6 +403,7 @@ fn situations() -> [Situation; 4] {
             1,
             3,
             0,
+            false,
         ),
         (
             form((2, 3, 2, 4), (3, 5), (3, 7), dopri5(2.0)),
@@ -308,6 +411,7 @@ fn situations() -> [Situation; 4] {
             9,
             2,
             60,
+            false,
         ),
         (
             form((2, 5, 1, 3), (4, 3), (1, 12), solver(Scheme::Rk4, 0.3)),
@@ -315,6 +419,7 @@ fn situations() -> [Situation; 4] {
             8,
             1,
             30,
+            false,
         ),
         (
             form((4, 3, 1, 3), (2, 7), (2, 6), solver(Scheme::Midpoint, 0.2)),
@@ -322,14 +427,64 @@ fn situations() -> [Situation; 4] {
             17,
             3,
             100,
+            false,
+        ),
+    ]
+}
+
+/// The same with inputs, and at times of rows of their own.
+fn driven_situations() -> [Situation; 4] {
+    let dopri5 = |h: f64| solver(Scheme::Dopri5, h);
+    [
+        (
+            driven(form((2, 3, 1, 4), (3, 5), (2, 8), dopri5(1.0)), 1),
+            true,
+            9,
+            2,
+            60,
+            false,
+        ),
+        (
+            form((2, 3, 1, 4), (3, 5), (2, 8), dopri5(0.8)),
+            true,
+            9,
+            2,
+            60,
+            true,
+        ),
+        (
+            driven(form((2, 4, 1, 3), (2, 5), (1, 7), dopri5(0.5)), 2),
+            false,
+            5,
+            3,
+            0,
+            true,
+        ),
+        (
+            driven(
+                form((2, 3, 2, 3), (2, 4), (2, 6), solver(Scheme::Rk4, 0.3)),
+                1,
+            ),
+            false,
+            3,
+            1,
+            20,
+            true,
         ),
     ]
 }
 
 #[test]
 fn gradients_are_those_of_the_plain_objective_and_wrong_ones_are_found() {
-    for (form, missing, batch, samples, epoch) in situations() {
-        let series = waves(form.unit.channels, 0, 60, missing);
+    for (form, missing, batch, samples, epoch, own_times) in
+        [situations(), driven_situations()].concat()
+    {
+        let series = waves(form.unit.channels, form.unit.inputs, 60, missing);
+        let series = if own_times {
+            at_own_times(&series)
+        } else {
+            series
+        };
         let windows = Windows::from_any_row(&series, form.window - 1, 0.2).unwrap();
         let mut rng = Rng::new(7, Stream::Windows);
         let starts: Vec<usize> = (0..batch).map(|_| windows.draw(&mut rng)).collect();
@@ -368,17 +523,20 @@ fn gradients_are_those_of_the_plain_objective_and_wrong_ones_are_found() {
 
 #[test]
 fn it_obeys_the_laws_of_dynamics() {
-    for (scheme, h) in [
-        (Scheme::Dopri5, 0.1),
-        (Scheme::Dopri5, 5.0),
-        (Scheme::Rk4, 0.5),
-        (Scheme::Euler, 0.1),
+    for (scheme, h, inputs) in [
+        (Scheme::Dopri5, 0.1, 0),
+        (Scheme::Dopri5, 5.0, 0),
+        (Scheme::Rk4, 0.5, 0),
+        (Scheme::Euler, 0.1, 0),
+        (Scheme::Dopri5, 0.5, 2),
+        (Scheme::Midpoint, 0.3, 1),
     ] {
         let form = form((3, 5, 2, 6), (4, 8), (2, 12), solver(scheme, h));
+        let form = driven(form, inputs);
         let mut theta = continuous::start(&form.layout(), 9);
         theta.iter_mut().for_each(|v| *v = 3.0 * *v + 0.02);
         let network = LatentOde::new(form, theta);
-        let series = waves(2, 0, 40, false);
+        let series = waves(2, inputs, 40, false);
         let data = Stretch::longest(&series);
         let mut rng = Rng::new(5, Stream::MonteCarlo);
         laws::orbits_are_made_of_steps(&network, data).unwrap();
@@ -386,7 +544,93 @@ fn it_obeys_the_laws_of_dynamics() {
         laws::following_is_inferring(&network, data).unwrap();
         for _ in 0..5 {
             let z: Vec<f64> = (0..4).map(|_| rng.normal()).collect();
-            laws::jacobian_of_dynamics_matches_differences(&network, &z, &[], &mut rng).unwrap();
+            let s: Vec<f64> = (0..inputs).map(|_| rng.normal()).collect();
+            laws::jacobian_of_dynamics_matches_differences(&network, &z, &s, &mut rng).unwrap();
+        }
+    }
+}
+
+/// A network with weights that are not small.
+fn network(form: Form) -> LatentOde {
+    let mut theta = continuous::start(&form.layout(), 9);
+    theta.iter_mut().for_each(|v| *v = 3.0 * *v + 0.02);
+    LatentOde::new(form, theta)
+}
+
+/// What an input changes is what comes behind it, from its row on.
+#[test]
+fn a_free_orbit_is_driven() {
+    let network = network(driven(
+        form((3, 5, 2, 6), (4, 8), (2, 12), solver(Scheme::Dopri5, 0.5)),
+        1,
+    ));
+    let z = [0.3, -0.2, 0.1, 0.4];
+    let mut s = vec![0.5; 10];
+    let before = network.orbit(&z, &s, 10);
+    // The inputs of the first row are not used.
+    (s[0], s[6]) = (7.0, -2.0);
+    let after = network.orbit(&z, &s, 10);
+    assert_eq!(before[..12], after[..12]);
+    assert!(before[12..].iter().zip(&after[12..]).all(|(a, b)| a != b));
+}
+
+/// A row without any value is the same as none, for the encoder and for the solution.
+#[test]
+fn rows_that_are_left_out_are_rows_without_values() {
+    let solver = solver(Scheme::Dopri5, 0.3);
+    let mut form = driven(form((3, 5, 2, 6), (4, 8), (2, 30), solver), 1);
+    form.steps = 1;
+    let network = network(form);
+    let [gridded, timed] = sparse_twice();
+    assert_eq!(
+        network.encode(all_rows(&gridded)),
+        network.encode(all_rows(&timed))
+    );
+    // Without inputs the solution has the same steps, wherever rows are.
+    form.unit.inputs = 0;
+    let network = self::network(form);
+    let free = |series: &Series| {
+        let mut t = series.trajectories()[0].clone();
+        t.s.clear();
+        let (channels, step) = (series.channels().to_vec(), series.step().clone());
+        Series::new(channels, vec![], step, vec![t]).unwrap()
+    };
+    let [gridded, timed] = [free(&gridded), free(&timed)];
+    let rows = network.reconstruct(all_rows(&gridded));
+    let rows = rows.chunks_exact(2).enumerate();
+    let kept = rows.filter(|(row, _)| row % 3 != 1);
+    let kept: Vec<f64> = kept.flat_map(|(_, x)| x.to_vec()).collect();
+    assert_eq!(network.reconstruct(all_rows(&timed)), kept);
+}
+
+/// Many forecasts side by side are those of the closed system, driven by the inputs of the data.
+#[test]
+fn driven_forecasts_are_those_of_single_steps() {
+    let network = network(driven(
+        form((3, 5, 2, 6), (4, 8), (2, 12), solver(Scheme::Dopri5, 0.5)),
+        2,
+    ));
+    let series = waves(2, 2, 40, false);
+    let data = Stretch::longest(&series);
+    let rows = [3, 11, 12, 20];
+    let mut forecasts = network.forecasts(data);
+    forecasts.start(&rows);
+    let width = forecasts.width();
+    let found = forecasts.advance(5, 1).to_vec();
+    for (lane, &row) in rows.iter().enumerate() {
+        // All windows are as short as that of the first row.
+        let mut z = network.encode(data.slice(row - 3..row + 1)).0;
+        let mut next = z.clone();
+        for t in row - 2..=row + 5 {
+            network.step(&z, data.inputs_of(t..t + 1), &mut next);
+            z.copy_from_slice(&next);
+        }
+        let mut x_hat = [0.0; 2];
+        network.observe(&z, &mut x_hat);
+        for (c, x_hat) in x_hat.iter().enumerate() {
+            // Single precision, over some steps.
+            let error = (found[c * width + lane] - x_hat).abs();
+            assert!(error < 1e-5, "{row}: {error}");
         }
     }
 }
@@ -407,7 +651,10 @@ fn broken_tensors_are_refused() {
     (new.sizes, new.values) = (vec![3, 9], LoadedValues::F32(vec![0.0; 27]));
     assert!(matches!(
         load(&LATENT_ODE, &driven).unwrap_err(),
-        LoadError::Shape { name: "new_W1", .. }
+        LoadError::Shape {
+            name: "flow_W1",
+            ..
+        }
     ));
     let mut missing = tensors.clone();
     missing.remove("flow_b2");

@@ -181,7 +181,7 @@ impl Along<'_> {
         }
         self.v[n..2 * n].fill(1.0);
         self.v[2 * n..width].copy_from_slice(s);
-        unit.flow(wide, z, &mut self.unit);
+        unit.flow(wide, 1.0, z, &mut self.unit);
         unit.take(wide, &self.v, z, &mut self.unit);
     }
 }
@@ -239,12 +239,17 @@ impl Dynamics for OdeRnn {
         true
     }
 
+    fn takes_own_times(&self) -> bool {
+        true
+    }
+
     /// NaN counts as missing.
     fn absorb(&self, data: Stretch<'_>, t: usize, z: &mut [f64]) {
         let mut room = UnitRoom::default();
         let mut v = vec![0.0; self.form.unit.row()];
         let is_there = see(data.row(t), data.inputs_of(t..t + 1), &mut v);
-        self.unit.flow(&self.wide, z, &mut room);
+        self.unit
+            .flow_to_row(&self.wide, data.step_to(t), z, &mut room);
         if is_there {
             self.unit.take(&self.wide, &v, z, &mut room);
         }

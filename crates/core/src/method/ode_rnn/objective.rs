@@ -4,6 +4,8 @@
 //! ℒ = 1/(values) Σ mask (x̂_t − x_t)²   over t = 1 … T and all windows.
 //! ```
 //!
+//! A state shows what is one step Δt behind it: where rows have times of their own, it flows there first.
+//!
 //! Its gradient is that of the Gaussian log-likelihood of the original but for a factor, which steps of Adamax do not see.
 
 use super::network::Form;
@@ -114,6 +116,10 @@ impl<'a, P: Lanes> Driven<'a, P> {
         let (unit, decoder) = (form.unit(), form.decoder());
         let (t, n, d) = (windows.window(), form.unit.channels, form.unit.latent);
         let blank = |numbers: usize| vec![P::ZERO; numbers];
+        let mut tape = UnitTape::new(&unit, mask, t);
+        if windows.times_from(0).is_some() {
+            tape = tape.at_own_times(&unit);
+        }
         let drawing = Drawing {
             batch: plan.batch,
             noise: plan.noise,
@@ -128,7 +134,7 @@ impl<'a, P: Lanes> Driven<'a, P> {
             sweep: Sweep {
                 pack: Pack::of(windows),
                 s: blank(t * form.unit.inputs),
-                tape: UnitTape::new(&unit, mask, t),
+                tape,
                 decoder: NetTape::new(&decoder, t),
                 x_hat: blank(t * n),
                 of_rows: blank(t * d),
@@ -154,6 +160,12 @@ impl<P: Lanes> Objective for Driven<'_, P> {
         let sweep = &mut self.sweep;
         self.batch.load(pack, &mut sweep.pack, &mut sweep.s);
         self.batch.load_inputs(pack, &mut sweep.s);
+        for lane in 0..P::WIDTH {
+            let window = (pack * P::WIDTH + lane).min(self.training.plan.batch - 1);
+            if let Some(times) = self.training.windows.times_from(self.batch.starts[window]) {
+                sweep.put_times(lane, times);
+            }
+        }
         let isa = self.training.plan.course.isa;
         let (unit, decoder) = (&self.unit, &self.decoder);
         dispatch::<P, _>(
@@ -187,6 +199,16 @@ impl<P: Lanes> Objective for Driven<'_, P> {
     fn ends_epoch(&mut self, state: &State) -> bool {
         let schedule = &self.training.plan.course.schedule;
         state.update.is_multiple_of(schedule.updates_per_epoch())
+    }
+}
+
+impl<P: Lanes> Sweep<P> {
+    /// How much more than one step behind each row of a lane the next one is.
+    fn put_times(&mut self, lane: usize, times: &[f64]) {
+        let pairs = times.windows(2).zip(&mut self.tape.later);
+        for (pair, later) in pairs {
+            later.lanes_mut()[lane] = (pair[1] - pair[0] - 1.0) as f32;
+        }
     }
 }
 

@@ -190,25 +190,58 @@ pub(in crate::method) fn waves(n: usize, k: usize, rows: usize, missing: bool) -
     Series::new(channels.0, channels.1, Step::default(), vec![trajectory]).unwrap()
 }
 
+/// The same rows at times of their own, between 0.3 and 2.5 steps apart.
+pub(in crate::method) fn at_own_times(series: &Series) -> Series {
+    let mut time = 5.0;
+    let times = (0..series.len_of(0)).map(|row| {
+        let share = (0.618 * row as f64).fract();
+        time += series.step().dt * (0.3 + 2.2 * share);
+        time
+    });
+    with_times(series, times.collect())
+}
+
+/// The same rows at these times.
+pub(in crate::method) fn with_times(series: &Series, times: Vec<f64>) -> Series {
+    let trajectory = Trajectory {
+        start: times[0],
+        times,
+        ..series.trajectories()[0].clone()
+    };
+    series.with(vec![trajectory]).unwrap()
+}
+
+/// All rows of the only trajectory.
+pub(in crate::method) fn all_rows(series: &Series) -> Stretch<'_> {
+    let t = &series.trajectories()[0];
+    let rows = Rows::new(&t.x, series.dim_obs());
+    Stretch::new(rows, &t.s).at_times(&t.times, series.step().dt)
+}
+
 /// The objective in f64, row by row.
 fn plain_loss(form: Form, theta: &[f64], series: &Series, window: usize, starts: &[usize]) -> f64 {
     let (unit, decoder) = (form.unit(), form.decoder());
-    let (n, k) = (series.dim_obs(), series.dim_input());
-    let Trajectory { x, s, .. } = &series.trajectories()[0];
+    let n = series.dim_obs();
     let (mut room, mut net) = (UnitRoom::default(), Room::default());
     let (mut v, mut x_hat) = (vec![0.0; form.unit.row()], vec![0.0; n]);
     let (mut squares, mut observed) = (0.0, 0);
     for &start in starts {
+        let data = all_rows(series).slice(start..start + window + 1);
         let mut z = vec![0.0; 2 * form.unit.latent];
-        for t in start..start + window {
-            let is_there = see(&x[t * n..][..n], &s[t * k..][..k], &mut v);
-            unit.flow(theta, &mut z, &mut room);
+        for t in 0..window {
+            let is_there = see(data.row(t), data.inputs_of(t..t + 1), &mut v);
+            unit.flow(theta, 1.0, &mut z, &mut room);
             if is_there {
                 unit.take(theta, &v, &mut z, &mut room);
             }
+            // What is shown is one step away.
+            unit.flow(theta, data.step_to(t + 1) - 1.0, &mut z, &mut room);
             decoder.apply(theta, &z[..form.unit.latent], &mut x_hat, &mut net);
-            let next = &x[(t + 1) * n..][..n];
-            for (x_hat, x) in x_hat.iter().zip(next).filter(|(_, x)| !x.is_nan()) {
+            for (x_hat, x) in x_hat
+                .iter()
+                .zip(data.row(t + 1))
+                .filter(|(_, x)| !x.is_nan())
+            {
                 squares += (x_hat - x) * (x_hat - x);
                 observed += 1;
             }
@@ -259,15 +292,21 @@ pub(in crate::method) fn wrong_tensor(
 #[test]
 fn gradients_are_those_of_the_plain_objective_and_wrong_ones_are_found() {
     const WINDOW: usize = 9;
-    // Sizes that do and do not fill registers; with and without inputs, missing values and several Euler steps.
+    // Sizes that do and do not fill registers; with and without inputs, missing values, several Euler steps and times of rows.
     let cases = [
-        (form(unit(3, 4, (1, 5), 2, 0), 6, 0.2, 1), false, 1),
-        (form(unit(2, 5, (2, 3), 3, 1), 4, 0.1, 2), true, 9),
-        (form(unit(4, 3, (2, 9), 1, 0), 11, 0.3, 1), true, 8),
-        (form(unit(5, 8, (1, 4), 4, 2), 3, 0.1, 3), false, 17),
+        (form(unit(3, 4, (1, 5), 2, 0), 6, 0.2, 1), false, 1, false),
+        (form(unit(2, 5, (2, 3), 3, 1), 4, 0.1, 2), true, 9, false),
+        (form(unit(4, 3, (2, 9), 1, 0), 11, 0.3, 1), true, 8, true),
+        (form(unit(5, 8, (1, 4), 4, 2), 3, 0.1, 3), false, 17, false),
+        (form(unit(2, 4, (1, 5), 2, 1), 5, 0.2, 2), false, 9, true),
     ];
-    for (form, missing, batch) in cases {
+    for (form, missing, batch, own_times) in cases {
         let series = waves(form.unit.channels, form.unit.inputs, 60, missing);
+        let series = if own_times {
+            at_own_times(&series)
+        } else {
+            series
+        };
         let windows = Windows::from_any_row(&series, WINDOW, 0.2).unwrap();
         let mut rng = Rng::new(7, Stream::Windows);
         let starts: Vec<usize> = (0..batch).map(|_| windows.draw(&mut rng)).collect();
@@ -366,10 +405,54 @@ fn a_missing_row_is_not_taken_in() {
     };
     let mut flowed = z.clone();
     let unit = form.unit();
-    unit.flow(&network.wide, &mut flowed, &mut UnitRoom::default());
+    unit.flow(&network.wide, 1.0, &mut flowed, &mut UnitRoom::default());
     assert_eq!(after([x, x]), flowed);
     assert!(after([x, x])[..2] != z[..2] && after([x, x])[2..] == z[2..]);
     assert!(after([x, 0.5]) != flowed);
+}
+
+/// Of 30 rows of two channels and an input, every third without a value, and the same with those left out and times of the others.
+pub(in crate::method) fn sparse_twice() -> [Series; 2] {
+    let whole = waves(2, 1, 30, false);
+    let kept = |row: usize| row % 3 != 1;
+    let t = &whole.trajectories()[0];
+    let rows = || t.x.chunks_exact(2).enumerate();
+    let masked = rows().flat_map(|(row, x)| {
+        if kept(row) {
+            [x[0], x[1]]
+        } else {
+            [f64::NAN; 2]
+        }
+    });
+    let left = (0..30).filter(|&row| kept(row));
+    let gridded = Trajectory {
+        x: masked.collect(),
+        ..t.clone()
+    };
+    let timed = Trajectory {
+        x: left
+            .clone()
+            .flat_map(|row| t.x[2 * row..][..2].to_vec())
+            .collect(),
+        s: left.clone().map(|row| t.s[row]).collect(),
+        times: left.map(|row| row as f64).collect(),
+        ..t.clone()
+    };
+    [gridded, timed].map(|t| whole.with(vec![t]).unwrap())
+}
+
+/// A row without any value is the same as none.
+#[test]
+fn rows_that_are_left_out_are_rows_without_values() {
+    let form = form(unit(2, 3, (1, 4), 2, 1), 3, 0.25, 1);
+    let network = OdeRnn::new(form, weights(&form.layout()));
+    let states = sparse_twice().map(|series| {
+        let mut z = vec![0.0; 4];
+        // The last row has values.
+        network.infer(all_rows(&series), &mut z);
+        z
+    });
+    assert_eq!(states[0], states[1]);
 }
 
 #[test]

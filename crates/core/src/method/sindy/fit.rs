@@ -10,6 +10,7 @@ use super::sparse::Regression;
 use super::sums::{Adder, Sums};
 use super::{Extent, Law, Sindy, SindyError, settings, zero};
 use crate::dynamics::{Dynamics, Stretch};
+use crate::method::recording::refuse_own_times;
 use crate::method::{FitError, Fitting, Method};
 use crate::progress::{Follow, tell};
 use crate::rows::Rows;
@@ -38,6 +39,7 @@ pub(super) fn solve(
     fitting: Fitting<'_>,
     follow: &mut dyn Follow,
 ) -> Result<Box<dyn Dynamics>, FitError> {
+    refuse_own_times(fitting.data)?;
     let problem = Problem::new(fitting)?;
     let ensemble = settings::ensemble(fitting.settings, fitting.seed);
     let candidates = zero::candidates(
