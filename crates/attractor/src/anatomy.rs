@@ -7,13 +7,16 @@
 
 mod document;
 pub(crate) mod gradients;
+mod known;
 mod others;
 mod tables;
 
 pub use document::{AnatomyDocument, ExponentsDocument, ModelExponentsDocument, observe, per};
+pub use known::{Known, KnownDocument, KnownPoint, Nearest};
 pub use others::{OthersDocument, sentence};
 pub use tables::{TABLES, Table, Tables, prepare, tables};
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -30,11 +33,13 @@ use attractor_core::map::piecewise::PiecewiseLinear;
 use attractor_core::progress::{Follow, Stopped, Unwatched, tell};
 use attractor_core::rng::{Rng, Stream};
 use attractor_core::series::mean_and_sd;
+use attractor_core::system::SystemInfo;
 use attractor_core::system::integrate::IntegrateError;
 
 use crate::Error;
 use crate::generate::{self, GeneratedFrom};
 use crate::model_file::Reconstruction;
+use crate::run::Folder;
 use crate::seen::Seen;
 use others::Ground;
 
@@ -111,6 +116,13 @@ impl<'a> Sources<'a> {
     pub fn of(data: Option<&'a Seen>) -> Sources<'a> {
         Sources { data, rows: data }
     }
+}
+
+/// The part of its recording that a run held out, else what it was trained on; none where it is not known, or the file has changed.
+pub fn remembered(run: &Path, reconstruction: &Reconstruction) -> Option<Seen> {
+    let parts = Folder::new(run).parts()?;
+    let part = parts.held_out.as_ref().unwrap_or(&parts.training);
+    reconstruction.see_prepared(part).ok()
 }
 
 /// Linear regions of a model.
@@ -209,6 +221,31 @@ fn free_run(
         diverged_at,
         spectrum,
     })
+}
+
+/// A known system beside a model that was taken apart; `rows` are data as the model sees them. None of the points of a system are found
+/// when time is up.
+pub fn beside(
+    info: &'static SystemInfo,
+    anatomy: &Anatomy,
+    reconstruction: &Reconstruction,
+    rows: Option<&Seen>,
+    follow: &mut dyn Follow,
+) -> Result<Known, Stopped> {
+    let search = Search::begin("fixed points of the system", &anatomy.request, follow)?;
+    let expired: Expired<'_> = &|| search.is_over();
+    let found = known::known(info, anatomy, reconstruction, rows, expired);
+    search.end()?;
+    Ok(found)
+}
+
+/// All exponents of a model, or the largest of many, as [`dissect`] computes them: from the state z, without inputs. None if the orbit
+/// diverges.
+pub(crate) fn spectrum_from(reconstruction: &Reconstruction, z: &[f64]) -> Option<Spectrum> {
+    let dynamics = reconstruction.dynamics.as_ref();
+    let length = (default_steps(reconstruction), most(z.len()));
+    let found = spectrum(dynamics, z, &[], length, &mut Unwatched);
+    found.ok().and_then(|(spectrum, _)| spectrum)
 }
 
 /// How many exponents a system of so many variables has, unless others are asked for.

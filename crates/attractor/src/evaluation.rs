@@ -13,7 +13,8 @@ mod scores;
 
 use std::path::Path;
 
-use attractor_core::dynamics::{Dynamics, Stretch};
+use attractor_core::analysis::period::period;
+use attractor_core::dynamics::Stretch;
 use attractor_core::hint::Hint;
 use attractor_core::measure::evaluate::{OrbitScores, OtherMeasures, Plan, Reference};
 use attractor_core::measure::levels::{Level, LevelsError};
@@ -109,6 +110,8 @@ pub struct Evaluation {
     pub pe_steps: usize,
     /// What is known of orbits from other starts, for a model.
     pub starts: Option<Starts>,
+    /// The period of an orbit that is regular, in units of time.
+    pub period: Option<f64>,
     /// The largest Lyapunov exponent of a model beside that of the system, where it is known.
     pub exponents: Option<Exponents>,
     /// The share of the rows that a model was trained on, if its training data are known.
@@ -163,6 +166,12 @@ impl Score {
             over_starts: None,
             valid_time: None,
         }
+    }
+
+    /// Whether the value is only a lower bound, as of forecasts that were all still valid where they ended.
+    pub fn is_lower_bound(&self) -> bool {
+        let details = self.valid_time.as_ref();
+        details.is_some_and(|details| details.found.is_lower_bound())
     }
 }
 
@@ -303,8 +312,12 @@ pub fn compare(
     // No forecasts are made, so that two rows are enough.
     let judge = Judge::prepare(Stretch::of(whole), truth.step(), request, 1, notes)?;
     let levels = judge.levels(cache, follow)?;
-    let (scores, orbit) = scores::of_orbit(&judge.reference, &judge.others, orbit.values());
-    Ok(judge.gather(scores, &orbit, levels))
+    let (scores, found) = scores::of_orbit(&judge.reference, &judge.others, orbit.values());
+    let period = judge.period(orbit.values(), found.diverged);
+    Ok(Evaluation {
+        period,
+        ..judge.gather(scores, &found, levels)
+    })
 }
 
 /// A model against data: the paper's orbit from their first rows, orbits from other rows, and forecasts from all rows.
@@ -420,7 +433,9 @@ impl Judge {
     ) -> Result<Evaluation, EvaluationError> {
         let dynamics = reconstruction.dynamics.as_ref();
         let orbit = self.reference.orbit(dynamics);
-        let (mut scores, orbit) = scores::of_orbit(&self.reference, &self.others, &orbit);
+        let (mut scores, found) = scores::of_orbit(&self.reference, &self.others, &orbit);
+        let period = self.period(&orbit, found.diverged);
+        let orbit = found;
         if orbit.diverged {
             scores.extend(scores::without_forecasts());
         } else {
@@ -442,23 +457,30 @@ impl Judge {
                 parameters: sizes.parameters,
             }),
             starts: Some(starts),
-            exponents: self.exponents(dynamics, orbit.diverged)?,
+            period,
+            exponents: self.exponents(reconstruction, orbit.diverged)?,
             trained_share: self.trained_share,
             chosen_share: self.chosen_share,
             ..self.gather(scores, &orbit, levels)
         })
     }
 
+    /// The period of an orbit that does not diverge, if it is regular.
+    fn period(&self, orbit: &[f64], diverged: bool) -> Option<f64> {
+        let steps = (!diverged).then(|| period(orbit, self.reference.truth().dim()))?;
+        steps.map(|steps| steps * scores::sampling_step(&self.step, &self.request))
+    }
+
     /// The exponents of a model that does not diverge and of the system.
     fn exponents(
         &self,
-        dynamics: &dyn Dynamics,
+        reconstruction: &Reconstruction,
         diverged: bool,
     ) -> Result<Option<Exponents>, EvaluationError> {
         let truth = scores::exponent(&self.request)?.filter(|_| !diverged);
         let dt = scores::sampling_step(&self.step, &self.request);
         let data = self.reference.data();
-        Ok(truth.and_then(|truth| exponent::of_model(dynamics, data, dt, truth)))
+        Ok(truth.and_then(|truth| exponent::of_model(reconstruction, data, dt, truth)))
     }
 
     /// What is said of an orbit, and of the model behind it where there is one.
@@ -483,6 +505,7 @@ impl Judge {
             scores,
             pe_steps: self.request.options.pe_steps,
             starts: None,
+            period: None,
             exponents: None,
             trained_share: None,
             chosen_share: None,

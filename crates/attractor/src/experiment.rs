@@ -39,7 +39,7 @@ pub(crate) use fit::prepare;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub(crate) use raw::window_of;
 pub use raw::{Given, Origin, Raw};
-use settings::HELD_OUT_TRAJECTORIES;
+use settings::{BEST_ALONE, HELD_OUT_TRAJECTORIES, OFF};
 pub use settings::{
     ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,
 };
@@ -141,6 +141,8 @@ pub struct BestBy {
     pub starts: usize,
     /// What becomes of B before.
     pub spread: Spread,
+    /// Whether parameters without a stable point beside the attractor are preferred.
+    pub is_alone_preferred: bool,
 }
 
 /// A score that parameters are chosen by.
@@ -643,16 +645,17 @@ impl Experiment {
             } else {
                 Spread::AsTrained
             },
+            is_alone_preferred: set.choice(BEST_ALONE) == "on",
         }))
     }
 
     /// The settings that a result depends on, as text: those that act, but for the number of threads.
     pub fn fingerprint(&self) -> String {
         let acting = acting(&self.texts()).into_iter();
-        // Older runs do not have the last one.
-        let is_none =
-            |name: &str, value: &str| name == HELD_OUT_TRAJECTORIES && value == prepared::NONE;
-        let lines = acting.filter(|(name, value)| name != "threads" && !is_none(name, value));
+        // Older runs do not have these.
+        let new = [(HELD_OUT_TRAJECTORIES, prepared::NONE), (BEST_ALONE, OFF)];
+        let is_usual = |name: &str, value: &str| new.contains(&(name, value));
+        let lines = acting.filter(|(name, value)| name != "threads" && !is_usual(name, value));
         lines
             .map(|(name, value)| format!("{name}={value}\n"))
             .collect()

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use attractor_core::progress::Follow;
+use attractor_core::text::{count, measure};
 
 use crate::Error;
 use crate::evaluation::{Evaluation, EvaluationDocument};
@@ -95,8 +96,8 @@ impl Goal {
 impl Budget {
     fn text(self) -> String {
         match self {
-            Budget::Minutes(minutes) => format!("{minutes} minutes"),
-            Budget::Updates(updates) => format!("{updates} updates"),
+            Budget::Minutes(minutes) => measure(minutes, "minute"),
+            Budget::Updates(updates) => count(updates as usize, "update"),
         }
     }
 }

@@ -4,7 +4,7 @@
 use attractor_core::dynamics::Stretch;
 use attractor_core::hint::Hint;
 use attractor_core::series::{Channel, Scaling, Series, Step, Trajectory, mean_and_sd};
-use attractor_core::text::{count, figure};
+use attractor_core::text::{count, duration, figure};
 
 use crate::Error;
 use crate::model_file::{Card, Reconstruction};
@@ -289,7 +289,10 @@ fn refuse_other_step(model: &Step, data: &Step) -> Result<(), UnlikeError> {
 }
 
 fn in_words(step: &Step) -> String {
-    format!("{} {}", step.dt, step.unit).trim_end().to_string()
+    match step.unit.as_str() {
+        "" => step.dt.to_string(),
+        unit => duration(step.dt, unit),
+    }
 }
 
 #[cfg(test)]

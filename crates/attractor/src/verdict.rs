@@ -141,6 +141,9 @@ impl Verdict {
         aspects.sort_by_key(|aspect| aspect.grade);
         reasons.extend(disagreement(&aspects));
         reasons.extend(aspects.into_iter().map(|aspect| aspect.reason));
+        reasons.extend(evaluation.period.map(|period| {
+            format!("its orbit is regular, with a period of {}", figure(period))
+        }));
         let agree = evaluation.exponents.filter(|found| !found.differ());
         reasons.extend(agree.as_ref().map(of_exponents));
         Verdict {
@@ -219,9 +222,14 @@ fn aspect(evaluation: &Evaluation, id: &str, name: &'static str) -> Aspect {
         let value = score.value.as_ref().ok()?.value;
         let level = score.level.as_ref()?;
         let (floor, chance) = (level.floor?, level.chance?);
-        Some((value, floor, chance))
+        let least = if score.is_lower_bound() {
+            "at least "
+        } else {
+            ""
+        };
+        Some((value, floor, chance, least))
     });
-    let Some((value, floor, chance)) = graded else {
+    let Some((value, floor, chance, least)) = graded else {
         return Aspect {
             name,
             grade: Grade::Unknown,
@@ -232,7 +240,7 @@ fn aspect(evaluation: &Evaluation, id: &str, name: &'static str) -> Aspect {
     let turned = |v: f64| if more_is_better { 1.0 / v } else { v };
     let (grade, said) = grade(turned(value), turned(floor), turned(chance));
     let numbers = format!(
-        "{}, floor {}, chance {}",
+        "{least}{}, floor {}, chance {}",
         figure(value),
         figure(floor),
         figure(chance)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use attractor::evaluation::{Evaluation, Floor, Score};
-use attractor::text::{count, figure};
+use attractor::text::{count, figure, measure};
 use attractor::verdict::Verdict;
 
 use crate::table;
@@ -77,9 +77,10 @@ fn row(evaluation: &Evaluation, score: &Score) -> [String; 7] {
             .map_or(String::new(), |level| number(pick(level)))
     };
     let over = score.over_starts;
+    let least = if score.is_lower_bound() { "≥ " } else { "" };
     [
         name,
-        number(value.map(|estimate| estimate.value)),
+        format!("{least}{}", number(value.map(|estimate| estimate.value))),
         error.map_or(String::new(), |error| format!("± {}", figure(error))),
         level(|level| level.floor),
         level(|level| level.chance),
@@ -139,19 +140,26 @@ fn remark(score: &Score) -> Vec<String> {
     }
     if let Some(details) = &score.valid_time {
         // Forecasts that were all still valid say no more.
-        let least = if details.found.censored == details.found.starts {
+        let least = if score.is_lower_bound() {
             "at least "
         } else {
             ""
         };
         let mut line = format!("{id}: a time of {least}{}", figure(details.time));
         if let Some(times) = details.lyapunov_times {
-            line += &format!(", {} Lyapunov times", figure(times));
+            line += &format!(" ({})", measure(times, "Lyapunov time"));
         }
         if details.found.censored > 0 {
+            let was = if details.found.censored == 1 {
+                "was"
+            } else {
+                "were"
+            };
             line += &format!(
-                "; {} of {} forecasts were still valid after {} steps",
-                details.found.censored, details.found.starts, details.found.horizon
+                "; {} of {} {was} still valid after {}",
+                details.found.censored,
+                count(details.found.starts, "forecast"),
+                count(details.found.horizon, "step")
             );
         }
         lines.push(line);

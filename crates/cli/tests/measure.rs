@@ -365,6 +365,42 @@ fn missing_values_end_a_stretch_as_gaps_do() {
     );
 }
 
+/// A sine is a linear map of two rows: no forecast of it fails, and its orbit has a period.
+#[test]
+fn a_regular_model_has_its_period_and_a_valid_time_that_is_a_lower_bound() {
+    let folder = TempDir::new().unwrap();
+    table(
+        folder.path(),
+        "w.csv",
+        ["time,x,y".to_string()].into_iter().chain((0..2000).map(|i| {
+            let t = 0.1 * f64::from(i);
+            format!("{t},{},{}", t.sin(), t.cos())
+        })),
+    );
+    said(folder.path(), "train w.csv --model linear --out r --quiet", 0);
+    let judged = document(folder.path(), "evaluate r --data w.csv --starts 1");
+    assert_eq!(judged["vpt"]["at_least"], true);
+    assert_eq!(judged["vpt"]["value"], judged["vpt"]["horizon"]);
+    let period = judged["period"].as_f64().unwrap();
+    assert!((period - std::f64::consts::TAU).abs() < 1e-3, "{period}");
+    let evaluate = "evaluate r --data w.csv --starts 1";
+    let (text, _) = said(folder.path(), evaluate, 0);
+    for part in [
+        "≥ 999",
+        "vpt: a time of at least 99.9; 100 of 100 forecasts were still valid after 999 steps",
+        "its orbit is regular, with a period of 6.283",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let word = judged["verdict"]["word"].as_str().unwrap();
+    let code = i32::from(word != "good");
+    said(folder.path(), &format!("{evaluate} --fail-unless good"), code);
+    said(folder.path(), "train w.csv --model persistence --out p --quiet", 0);
+    let rest = "evaluate p --data w.csv --starts 1 --fail-unless partly";
+    let (text, _) = said(folder.path(), rest, 1);
+    assert!(text.contains("verdict: not a reconstruction"), "{text}");
+}
+
 #[test]
 fn a_model_is_judged_by_orbits_and_forecasts() {
     let folder = orbits();

@@ -78,6 +78,40 @@ fn a_forecast_begins_where_the_data_that_a_model_takes_in_end() {
     assert!(story.contains("was fitted to 3 channels") && story.contains("solved for at once"));
 }
 
+/// The page, `analyze` and `evaluate` compute it once each, in the same way; the page shows five digits.
+#[test]
+fn a_model_has_one_exponent_and_one_list_of_cycles() {
+    let folder = TempDir::new().unwrap();
+    for (seed, name) in [(1, "l.csv"), (2, "t.csv")] {
+        let simulate = format!("simulate lorenz63 --steps 3000 --seed {seed} --out {name}");
+        said(folder.path(), &simulate, 0);
+    }
+    let train = "train l.csv --out r --quiet --epochs 40 --window 50 --hidden 12 --lr 5e-3";
+    said(folder.path(), train, 0);
+    let json = |arguments: &str| common::document(folder.path(), arguments, 0);
+    let analyzed = json("analyze r --cycles 2 --seconds 60 --system lorenz63");
+    let judged = json("evaluate r --data t.csv --system lorenz63 --no-floors --starts 1");
+    let page = "report r --data t.csv --system lorenz63 --cycles 2 --seconds 60";
+    said(folder.path(), page, 0);
+    let page = document(&folder.path().join("r/report.html"));
+    let exponent = &analyzed["lyapunov"]["exponents"][0];
+    assert_eq!(&judged["lyapunov"]["value"], exponent);
+    let shown = page["dynamics"]["lyapunov"]["exponents"][0].as_f64().unwrap();
+    let exponent = exponent.as_f64().unwrap();
+    assert!((shown - exponent).abs() <= 1e-4 * exponent.abs(), "{shown}, {exponent}");
+    let said = &page["scores"]["lyapunov"]["value"].as_f64().unwrap();
+    assert!((shown - said).abs() <= 1e-4 * exponent.abs());
+    let counted = |i: usize| page["dynamics"]["periodic"][i]["count"].as_u64().unwrap() as usize;
+    let list = |found: &Value| found.as_array().unwrap().len();
+    assert_eq!(counted(0), list(&analyzed["fixed_points"]));
+    assert_eq!(counted(1), list(&analyzed["cycles"]["2"]));
+    let known = &page["dynamics"]["system"];
+    assert_eq!(known["name"], analyzed["system"]["name"]);
+    assert_eq!(list(&known["fixed_points"]), 3);
+    let repeat = page["repeat"]["report"].as_str().unwrap();
+    assert!(repeat.ends_with("--system lorenz63 --seconds 60 --cycles 2"), "{repeat}");
+}
+
 #[test]
 fn a_run_has_a_page_with_all_its_parts() {
     let folder = trained("");

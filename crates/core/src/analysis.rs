@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`lyapunov`] | how fast do neighbours part? |
 //! | [`fixed_points`], [`cycles`] | where does it rest, and which orbits close? |
+//! | [`equilibria`] | where does a known system rest? |
 //! | [`basins`] | where do other orbits end? |
 //! | [`period`] | when does a regular orbit come back? |
 //! | [`regions`] | which linear pieces does an orbit visit, in which order? |
@@ -17,6 +18,7 @@ pub mod arrangement;
 pub mod basins;
 pub mod conversion;
 pub mod cycles;
+pub mod equilibria;
 pub mod fixed_points;
 pub mod gradients;
 pub mod lyapunov;

@@ -39,7 +39,7 @@ pub struct Architecture {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ArchitectureError {
     /// The identity cannot show more channels than there are latent states.
-    #[error("{latent} latent states cannot show {dim_obs} channels through the identity")]
+    #[error("{} cannot show {} through the identity", count(*latent, "latent state"), count(*dim_obs, "channel"))]
     IdentityTooSmall {
         /// Latent states M.
         latent: usize,

@@ -39,6 +39,16 @@ pub fn measure(v: f64, noun: &str) -> String {
     }
 }
 
+/// `0.3 s`, `1 month`, `2.5 months`, `3 units of time`: a time, whose unit has a plural where it is a word.
+pub fn duration(v: f64, unit: &str) -> String {
+    const WORDS: [&str; 7] = ["second", "minute", "hour", "day", "week", "month", "year"];
+    match unit {
+        "" => format!("{} of time", measure(v, "unit")),
+        word if WORDS.contains(&word) => measure(v, word),
+        symbol => format!("{} {symbol}", figure(v)),
+    }
+}
+
 /// A whole number with commas between its thousands.
 pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
@@ -50,6 +60,11 @@ pub fn grouped(n: usize) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1 row`, `12,345 rows`.
+pub fn grouped_count(n: usize, noun: &str) -> String {
+    count(n, noun).replacen(&n.to_string(), &grouped(n), 1)
 }
 
 /// `a`, `a and b`, `a, b, c, d and 60 more`.

@@ -41,7 +41,8 @@ pub enum WindowsError {
     OwnTimes,
     /// So much is missing that no window is left.
     #[error(
-        "too many values are missing: none of the {left_out} windows of {} begins with a complete row, has all inputs and {} % of its values",
+        "too many values are missing: none of {} of {} begins with a complete row, has all inputs and {} % of its values",
+        count(*left_out, "window"),
         count(*window, "step"),
         100.0 * least
     )]
@@ -55,7 +56,9 @@ pub enum WindowsError {
     },
     /// So much is missing that no window is left, though none has to begin with a complete row.
     #[error(
-        "too many values are missing: none of the {left_out} windows of {window} steps has all inputs and {} % of its values",
+        "too many values are missing: none of {} of {} has all inputs and {} % of its values",
+        count(*left_out, "window"),
+        count(*window, "step"),
         100.0 * least
     )]
     Sparse {

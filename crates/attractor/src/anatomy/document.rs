@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use attractor_core::analysis::cycles::{Cycle, Found};
 use attractor_core::analysis::lyapunov::Spectrum;
 use attractor_core::series::Step;
-use attractor_core::system::SystemInfo;
 use serde::Serialize;
 
-use super::{Anatomy, Exponents, OthersDocument, Regions};
+use super::{Anatomy, Exponents, Known, KnownDocument, OthersDocument, Regions};
 use crate::equations::{EquationsDocument, equations};
 use crate::generate::GeneratedFrom;
 use crate::model_file::Reconstruction;
@@ -42,6 +41,8 @@ pub struct AnatomyDocument {
     regions: Option<RegionsDocument>,
     attractors: Option<OthersDocument>,
     equations: Option<EquationsDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<KnownDocument>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -113,10 +114,11 @@ struct RegionsDocument {
 }
 
 impl AnatomyDocument {
-    /// With the equations of the system that the data are from beside those of the model.
-    pub fn beside(self, system: &SystemInfo, reconstruction: &Reconstruction) -> AnatomyDocument {
+    /// With the system that the data are from beside the model: its equations, exponents and fixed points.
+    pub fn beside(self, known: &Known, reconstruction: &Reconstruction) -> AnatomyDocument {
         AnatomyDocument {
-            equations: equations(reconstruction, Some(system)),
+            equations: equations(reconstruction, Some(known.info)),
+            system: Some(known.document()),
             ..self
         }
     }
@@ -168,6 +170,7 @@ impl Anatomy {
             regions: self.regions.as_ref().map(regions),
             attractors: self.others(reconstruction),
             equations: equations(reconstruction, None),
+            system: None,
         }
     }
 

@@ -10,9 +10,12 @@ use attractor_core::series::mean_and_sd;
 use attractor_core::text::count;
 use serde::Serialize;
 
-use super::{observe, states};
+use super::observe;
 use crate::model_file::Reconstruction;
 use crate::seen::Seen;
+
+/// States of the data, at most, that the box is drawn around.
+const AROUND: usize = 4096;
 
 /// Orbits from the data, from the box, and next to each stable point or cycle.
 const FROM_DATA: usize = 64;
@@ -58,13 +61,16 @@ impl Ground<'_> {
 
     fn starts(&self) -> Vec<(Origin, Vec<f64>)> {
         let mut rng = Rng::new(self.seed, Stream::Starts);
-        let (near, data) = (self.near(&mut rng), self.of_data());
-        let around = if data.is_empty() {
-            self.orbit.to_vec()
+        let (near, known) = (self.near(&mut rng), self.of_data());
+        let around = if known.is_empty() {
+            self.orbit
         } else {
-            data.concat()
+            &known
         };
-        let inside = self.inside(&around, &mut rng);
+        let inside = self.inside(around, &mut rng);
+        let known = known.chunks_exact(self.numbers());
+        let every = known.len().div_ceil(FROM_DATA).max(1);
+        let data = known.step_by(every).map(<[f64]>::to_vec).collect();
         let all = [
             (Origin::Near, near),
             (Origin::Data, data),
@@ -77,11 +83,15 @@ impl Ground<'_> {
     }
 
     /// States at rows of the data, evenly spaced.
-    fn of_data(&self) -> Vec<Vec<f64>> {
-        let states = states(self.dynamics, self.rows);
-        let states = states.chunks_exact(self.numbers());
-        let every = states.len().div_ceil(FROM_DATA).max(1);
-        states.step_by(every).map(<[f64]>::to_vec).collect()
+    fn of_data(&self) -> Vec<f64> {
+        let Some(rows) = self.rows else {
+            return Vec::new();
+        };
+        let stretch = rows.longest();
+        let first = self.dynamics.memory().rows() - 1;
+        let every = stretch.len().div_ceil(AROUND).max(1);
+        let rows: Vec<usize> = (first..stretch.len()).step_by(every).collect();
+        self.dynamics.states_at(stretch, &rows)
     }
 
     /// States drawn from the box around some states.

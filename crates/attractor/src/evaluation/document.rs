@@ -23,6 +23,7 @@ pub struct EvaluationDocument {
     #[serde(flatten)]
     scores: BTreeMap<&'static str, ScoreDocument>,
     outside: Option<f64>,
+    period: Option<f64>,
     #[serde(flatten)]
     of_model: Option<OfModel>,
     floor_from: Option<String>,
@@ -92,6 +93,7 @@ struct ValidTimeDocument {
     lyapunov_times: Option<f64>,
     horizon: usize,
     still_valid: usize,
+    at_least: bool,
 }
 
 impl Evaluation {
@@ -110,6 +112,7 @@ impl Evaluation {
             diverged: self.diverged,
             scores: scores.map(|score| (score.id, self.score(score))).collect(),
             outside: self.outside,
+            period: self.period,
             of_model: self.starts.map(|starts| OfModel {
                 pe_n: self.pe_steps,
                 starts: StartsDocument {
@@ -155,6 +158,7 @@ impl Evaluation {
                 lyapunov_times: details.lyapunov_times,
                 horizon: details.found.horizon,
                 still_valid: details.found.censored,
+                at_least: details.found.is_lower_bound(),
             }),
             surrogates: level.map(|level| level.surrogates.iter().copied().collect()),
         }

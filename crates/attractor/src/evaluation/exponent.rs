@@ -1,14 +1,16 @@
 //! The largest Lyapunov exponent of a model beside that of the system, where that is known: what an attractor's shape and spectrum
-//! do not show.
+//! do not show. It is the one that [`dissect`](crate::anatomy::dissect) finds, so that every verb gives the same number.
 
-use attractor_core::analysis::lyapunov::{LyapunovPlan, lyapunov_of_dynamics};
-use attractor_core::dynamics::{Dynamics, Stretch};
-use attractor_core::progress::Unwatched;
+use attractor_core::dynamics::Stretch;
+
+use crate::anatomy::spectrum_from;
+use crate::generate::{GeneratedFrom, departure};
+use crate::model_file::Reconstruction;
 
 /// Exponents per unit of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponents {
-    /// That of the model, over 20,000 steps.
+    /// That of the model.
     pub model: f64,
     /// Its standard error.
     pub error: f64,
@@ -16,28 +18,24 @@ pub struct Exponents {
     pub truth: f64,
 }
 
-/// Steps that it is computed over, and before.
-const STEPS: usize = 20_000;
-const TRANSIENT: usize = 1000;
-
-/// The exponent of a model from where the data begin; none if it is driven or diverges.
+/// The exponent of a model, from where its training data begin, else from where the data do; none if it is driven or diverges.
 pub(super) fn of_model(
-    dynamics: &dyn Dynamics,
+    reconstruction: &Reconstruction,
     data: Stretch<'_>,
     dt: f64,
     truth: f64,
 ) -> Option<Exponents> {
+    let dynamics = reconstruction.dynamics.as_ref();
     let rows = dynamics.memory().rows();
-    if dynamics.sizes().inputs > 0 || data.len() < rows {
+    if dynamics.sizes().inputs > 0 {
         return None;
     }
-    let z = dynamics.states_at(data, &[rows - 1]);
-    let plan = LyapunovPlan {
-        transient: TRANSIENT,
-        intervals: STEPS,
-        ..LyapunovPlan::full(1)
+    let start = departure(reconstruction, None).ok()?;
+    let z = match start.from {
+        GeneratedFrom::Zero if data.len() >= rows => dynamics.states_at(data, &[rows - 1]),
+        _ => start.z,
     };
-    let found = lyapunov_of_dynamics(dynamics, &z, &[], &plan, &mut Unwatched).ok()?;
+    let found = spectrum_from(reconstruction, &z)?;
     Some(Exponents {
         model: found.exponents[0] / dt,
         error: found.errors[0] / dt,

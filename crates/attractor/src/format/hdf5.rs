@@ -8,6 +8,7 @@ use std::path::Path;
 
 use attractor_core::catalogue::{Entry, Kind};
 use attractor_core::series::Series;
+use attractor_core::text::count;
 use hdf5_reader::error::Error as Hdf5Error;
 use hdf5_reader::group::Group;
 use hdf5_reader::{Dataset, Datatype, Hdf5File, OpenOptions};
@@ -153,7 +154,7 @@ fn variable(name: &str, dataset: &Dataset, layout: Layout) -> Variable {
         (Some("cell"), _) => Err("cell array".to_string()),
         (_, Datatype::FixedPoint { .. } | Datatype::FloatingPoint { .. }) => {
             shape(dataset.shape(), layout)
-                .ok_or_else(|| format!("array of {} dimensions", dataset.shape().len()))
+                .ok_or_else(|| format!("array of {}", count(dataset.shape().len(), "dimension")))
         }
         (_, Datatype::String { .. }) => Err("text".to_string()),
         (_, Datatype::Compound { .. }) => Err("compound".to_string()),

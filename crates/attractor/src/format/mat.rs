@@ -17,6 +17,7 @@ use std::path::Path;
 
 use attractor_core::catalogue::{Entry, Kind};
 use attractor_core::series::Series;
+use attractor_core::text::count;
 
 use super::npy::Array;
 use super::unpack::Room;
@@ -135,7 +136,7 @@ fn variable(matrix: &Head) -> Variable {
         kind: match (matrix.unreadable, shape(&matrix.dims)) {
             (Some(kind), _) => Err(kind.to_string()),
             (None, Some(shape)) => Ok(shape),
-            (None, None) => Err(format!("array of {} dimensions", matrix.dims.len())),
+            (None, None) => Err(format!("array of {}", count(matrix.dims.len(), "dimension"))),
         },
     }
 }

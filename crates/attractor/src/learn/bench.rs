@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Goal;
 use crate::Error;
-use crate::evaluation::{self, Cache, Evaluation, Judge, Levels, Origin};
+use crate::evaluation::{self, Cache, Evaluation, Judge, Levels, Origin, Score};
 use crate::model_file::Reconstruction;
 use crate::seen::Seen;
 
@@ -50,6 +50,9 @@ pub struct Standing {
     pub pe: Option<f64>,
     /// Valid prediction time in steps.
     pub vpt: Option<f64>,
+    /// Whether that is only a lower bound: all forecasts were still valid where they ended.
+    #[serde(default)]
+    pub vpt_at_least: bool,
 }
 
 /// Data that models are judged by.
@@ -131,6 +134,7 @@ impl Standing {
             d_h: value(attractor, "d_h"),
             pe: value(forecasts, "pe"),
             vpt: value(forecasts, "vpt"),
+            vpt_at_least: forecasts.scores.iter().any(Score::is_lower_bound),
         }
     }
 

@@ -236,6 +236,9 @@ fn piecewise(kind: &Kind, goal: Goal) -> Vec<(&'static str, String, Given)> {
     if goal == Goal::Anatomy {
         made.push(kind.forced("clipped-shallow-plrnn", ADAPTIVE, 100));
         made.push(kind.forced("clipped-shallow-plrnn", ("gtf", "0.05"), 50));
+        for (.., settings) in &mut made {
+            settings.push(("best-alone", "on".to_string()));
+        }
     }
     made
 }

@@ -40,7 +40,7 @@ pub enum LearnError {
         path: PathBuf,
     },
     /// There are too few rows for three parts.
-    #[error("{rows} rows in a row are too few to train, select and test with: {needed} are needed: {}", path.display())]
+    #[error("{needed} rows in a row are needed to train, select and test with, the longest stretch has {rows}: {}", path.display())]
     Short {
         /// The longest stretch.
         rows: usize,

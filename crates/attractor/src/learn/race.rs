@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use attractor_core::method;
 use attractor_core::progress::Unwatched;
 use attractor_core::series::Series;
-use attractor_core::text::grouped;
+use attractor_core::text::grouped_count;
 
 use super::bench::Bench;
 use super::candidates::candidates;
@@ -428,7 +428,7 @@ impl Mark {
     pub fn reached(&self) -> String {
         match self.updates {
             0 => "solved".to_string(),
-            updates => format!("{} updates", grouped(updates as usize)),
+            updates => grouped_count(updates as usize, "update"),
         }
     }
 }

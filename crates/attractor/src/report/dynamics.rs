@@ -3,13 +3,14 @@
 use attractor_core::analysis::cycles::{Cycle, Found};
 use attractor_core::analysis::lyapunov::Spectrum;
 use attractor_core::progress::Follow;
+use attractor_core::system::find;
 use serde_json::{Value, json};
 
 use super::Request;
 use super::material::Material;
 use super::numbers::shortened;
 use crate::Error;
-use crate::anatomy::{self, Anatomy, Sources, default_steps, dissect};
+use crate::anatomy::{self, Anatomy, Sources, beside, default_steps, dissect};
 use crate::model_file::Reconstruction;
 
 /// Cycles of one period, and regions, that are described one by one.
@@ -37,7 +38,14 @@ pub(super) fn dissected(
         rows: data,
     };
     match dissect(reconstruction, sources, &asked, follow) {
-        Ok(anatomy) => Ok(shortened(document(&anatomy, reconstruction))),
+        Ok(anatomy) => {
+            let mut document = document(&anatomy, reconstruction);
+            if let Some(info) = request.system.as_deref().and_then(find) {
+                let known = beside(info, &anatomy, reconstruction, data, follow)?;
+                document["system"] = json!(known.document());
+            }
+            Ok(shortened(document))
+        }
         Err(Error::Stopped(stopped)) => Err(stopped.into()),
         Err(error) => Ok(json!({ "why": error.to_string() })),
     }

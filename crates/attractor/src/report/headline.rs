@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use attractor_core::text::{count, grouped};
+use attractor_core::text::{count, grouped_count};
 use serde_json::{Value, json};
 
 use super::Request;
@@ -38,11 +38,11 @@ pub(super) fn headline(material: &Material, request: &Request) -> Value {
         |subject| format!("{subject} · {model}"),
     );
     let sizes = reconstruction.dynamics.sizes();
-    let parameters = grouped(sizes.parameters);
+    let parameters = grouped_count(sizes.parameters, "parameter");
     let facts = [
         Some(count(sizes.channels, "channel")),
         Some(format!(
-            "{} ({parameters} parameters)",
+            "{} ({parameters})",
             reconstruction.dynamics.describe()
         )),
         written(&request.run).map(|date| format!("trained {date}")),

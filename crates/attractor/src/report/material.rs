@@ -14,6 +14,7 @@ use super::numbers::shortened;
 use super::signals::Signals;
 use super::story;
 use super::{FILE, Request};
+use crate::anatomy::{CYCLES, SECONDS};
 use crate::experiment::{MODEL, settings_of};
 use crate::inspection::InspectionDocument;
 use crate::model_file::Reconstruction;
@@ -172,6 +173,12 @@ impl Material {
         }
         if let Some(system) = &request.system {
             page += &format!(" {}", shell::flag("system", system));
+        }
+        if request.seconds != SECONDS {
+            page += &format!(" --seconds {}", request.seconds);
+        }
+        if request.cycles != CYCLES {
+            page += &format!(" --cycles {}", request.cycles);
         }
         let config = folder::of(run).map(|folder| folder.join(folder::EXPERIMENT));
         let config = config.filter(|_| self.told.is_some());

@@ -86,7 +86,7 @@ fn row(info: &MeasureInfo, evaluation: &Value) -> Option<Value> {
         "median",
         "worst",
     ];
-    let more = ["time", "lyapunov_times", "horizon", "why"];
+    let more = ["time", "lyapunov_times", "horizon", "at_least", "why"];
     for key in known.into_iter().chain(more) {
         row[key] = score[key].clone();
     }

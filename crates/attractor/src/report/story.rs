@@ -1,7 +1,7 @@
 //! What was asked and what came out, in plain words made from settings and scores; the verdict on it; and what to cite.
 
 use attractor_core::measure::MEASURES;
-use attractor_core::text::{count, figure, grouped};
+use attractor_core::text::{count, figure, grouped, grouped_count, measure};
 use serde_json::Value;
 
 use super::material::Material;
@@ -37,10 +37,10 @@ fn asked(material: &Material) -> String {
     } = &material.reconstruction;
     let sizes = dynamics.sizes();
     let model = format!(
-        "{} with {} ({} parameters)",
+        "{} with {} ({})",
         method.entry.id,
         dynamics.describe(),
-        grouped(sizes.parameters),
+        grouped_count(sizes.parameters, "parameter"),
     );
     let told = material.told.as_ref();
     let Some(experiment) = told.and_then(|told| told.experiment.as_ref()) else {
@@ -69,23 +69,23 @@ pub(super) fn is_solved(outcome: &Value) -> bool {
 /// How training ended; none if nothing says so.
 fn ended(outcome: &Value) -> Option<String> {
     let word = outcome["outcome"].as_str()?;
-    let updates = grouped(outcome["update"].as_u64()? as usize);
+    let update = outcome["update"].as_u64()? as usize;
     if is_solved(outcome) {
         return Some("Its parameters were solved for at once.".to_string());
     }
     if word == "diverged" {
-        return Some(format!("Training diverged at update {updates}."));
+        return Some(format!("Training diverged at update {}.", grouped(update)));
     }
     let loss = outcome["loss"].as_f64();
     let loss = loss.map_or(String::new(), |loss| {
         format!(" with a loss of {}", figure(loss))
     });
-    let s = if updates == "1" { "" } else { "s" };
     let word = match word {
         "interrupted" => "was interrupted",
         word => word,
     };
-    Some(format!("Training {word} after {updates} update{s}{loss}."))
+    let updates = grouped_count(update, "update");
+    Some(format!("Training {word} after {updates}{loss}."))
 }
 
 /// Which parameters of the training the model has; none where they are those at its end, or nobody knows.
@@ -123,9 +123,9 @@ fn judged(scores: &Value) -> Option<String> {
         .iter()
         .filter(|m| paper.iter().any(|id| m["id"] == *id));
     let said: Vec<String> = said.filter_map(score).collect();
-    let rows = grouped(scores["rows"].as_u64()? as usize);
+    let rows = grouped_count(scores["rows"].as_u64()? as usize, "row");
     Some(format!(
-        "Judged by {rows} rows of {from}: {}.",
+        "Judged by {rows} of {from}: {}.",
         said.join(", ")
     ))
 }
@@ -185,24 +185,28 @@ fn capital(sentence: &str) -> String {
 fn forecast(scores: &Value) -> Option<String> {
     let measures = scores["measures"].as_array()?;
     let vpt = measures.iter().find(|m| m["id"] == "vpt")?;
-    let steps = figure(vpt["value"].as_f64()?);
-    let time = vpt["time"]
-        .as_f64()
-        .map(figure)
-        .filter(|time| *time != steps);
-    Some(format!(
-        "Its forecasts are off by half a standard deviation after {steps} steps on average{}.",
-        time.map_or(String::new(), |time| format!(" (a time of {time})"))
-    ))
+    let value = vpt["value"].as_f64()?;
+    let steps = measure(value, "step");
+    let time = vpt["time"].as_f64().filter(|time| *time != value);
+    let time = time.map_or(String::new(), |time| {
+        format!(" (a time of {})", figure(time))
+    });
+    Some(if vpt["at_least"] == true {
+        format!(
+            "None of its forecasts is off by half a standard deviation within {steps}{time}, where they end."
+        )
+    } else {
+        format!(
+            "Its forecasts are off by half a standard deviation after {steps} on average{time}."
+        )
+    })
 }
 
 fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     let diverged = [signals, dynamics].map(|part| part["diverged_at"].as_u64());
     if let Some(step) = diverged.into_iter().flatten().next() {
-        let step = grouped(step as usize);
-        return Some(format!(
-            "Its free orbit leaves all bounds after {step} steps."
-        ));
+        let steps = grouped_count(step as usize, "step");
+        return Some(format!("Its free orbit leaves all bounds after {steps}."));
     }
     let lyapunov = &dynamics["lyapunov"];
     let largest = lyapunov["exponents"][0].as_f64()?;
@@ -219,12 +223,12 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
         _ => "the orbit is regular without a period, or too short to tell".to_string(),
     };
     let (largest, error) = with_error(largest, error);
-    let others = dynamics["attractors"]["sentence"].as_str();
-    let others = others.map(|sentence| format!(" {}.", capital(sentence)));
+    let more = ["attractors", "system"].map(|part| dynamics[part]["sentence"].as_str());
+    let more = more.into_iter().flatten();
+    let more: String = more.map(|sentence| format!(" {}.", capital(sentence))).collect();
     Some(format!(
-        "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.{}",
+        "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.{more}",
         largest.replace('-', "−"),
-        others.unwrap_or_default(),
     ))
 }
 
@@ -339,6 +343,19 @@ mod tests {
         assert!(diverged.contains("after 1,234 steps"));
         let scores = json!({ "from": "the data", "rows": 5, "diverged": true, "measures": [] });
         assert!(judged(&scores).unwrap().contains("diverges"));
+    }
+
+    #[test]
+    fn a_valid_time_of_forecasts_that_were_all_valid_is_a_lower_bound() {
+        let told = |at_least: bool| {
+            let vpt = json!({ "id": "vpt", "value": 99.0, "time": 0.99, "at_least": at_least });
+            forecast(&json!({ "measures": [vpt] })).unwrap()
+        };
+        assert_eq!(
+            told(true),
+            "None of its forecasts is off by half a standard deviation within 99 steps (a time of 0.99), where they end."
+        );
+        assert!(told(false).contains("after 99 steps on average (a time of 0.99)"));
     }
 
     #[test]

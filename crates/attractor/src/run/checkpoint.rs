@@ -70,6 +70,8 @@ pub struct Best {
     pub epoch: u64,
     /// Whether it is an average of updates.
     pub averaged: bool,
+    /// Whether it is known to have a stable point beside its attractor.
+    pub rests: bool,
 }
 
 /// What must be the same when a run is continued.
@@ -163,6 +165,7 @@ impl Checkpoint {
             averaged: best.averaged,
             epoch: best.epoch,
             score: best.score,
+            rests: best.rests,
         });
         Numbers {
             best,
@@ -214,6 +217,9 @@ struct BestNumbers {
     averaged: bool,
     epoch: u64,
     score: f64,
+    /// Files from before there was `best-alone` do not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    rests: bool,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -363,6 +369,7 @@ impl<'a> File<'a> {
                 score: best.score,
                 epoch: best.epoch,
                 averaged: best.averaged,
+                rests: best.rests,
             }),
         };
         let good = match numbers.good {
@@ -485,6 +492,7 @@ mod tests {
                 score: 0.123,
                 epoch: 1,
                 averaged: true,
+                rests: true,
             }),
             seconds: 1.25,
         };

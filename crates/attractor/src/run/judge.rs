@@ -4,6 +4,8 @@
 use std::iter;
 use std::sync::Arc;
 
+use attractor_core::analysis::cycles::{Pool, search};
+use attractor_core::analysis::stability::Kind;
 use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::measure::Rows;
 use attractor_core::measure::evaluate::{OrbitScores, Plan, Reference, Which};
@@ -14,6 +16,12 @@ use attractor_core::train::State;
 use super::checkpoint::Best;
 use super::{Recording, Task};
 use crate::experiment::{BestBy, Choice, Criterion, ExperimentError, Job, Spread};
+
+/// What the score of parameters is multiplied by that have another attractor, where those without one are preferred.
+const BESIDE: f64 = 1.5;
+
+/// Rows of the data, at most, from whose regions the search for other attractors starts.
+const SEARCHED: usize = 1000;
 
 /// Scores parameters on the way.
 pub(super) struct Judge<'a> {
@@ -107,21 +115,41 @@ impl<'a> Judge<'a> {
     pub(super) fn compare(&self, epoch: u64, state: &State, best: &mut Option<Best>) {
         let averages = (!state.average.is_empty()).then_some((&state.average, true));
         for (theta, averaged) in [(&state.theta, false)].into_iter().chain(averages) {
-            let lowest = best.as_ref().map_or(self.largest, |best| best.score);
+            let lowest = best.as_ref().map_or(self.largest, weighted);
             let Some((theta, model)) = self.candidate(theta) else {
                 continue;
             };
             let score = self.score(model.as_ref(), lowest);
             // Written so that NaN is not lower.
-            if let Some(score) = score.filter(|&score| score < lowest) {
-                *best = Some(Best {
-                    theta,
-                    score,
-                    epoch,
-                    averaged,
-                });
+            let Some(score) = score.filter(|&score| score < lowest) else {
+                continue;
+            };
+            let better = Best {
+                theta,
+                score,
+                epoch,
+                averaged,
+                rests: self.by.is_alone_preferred && self.rests(model.as_ref()),
+            };
+            if weighted(&better) < lowest {
+                *best = Some(better);
             }
         }
+    }
+
+    /// Whether a piecewise-linear map without inputs has a stable point: a data set that moves has its attractor elsewhere. The search
+    /// for it starts in the regions of the data and is short: it need not find all.
+    fn rests(&self, model: &dyn Dynamics) -> bool {
+        let Some(form) = model.piecewise().filter(|_| model.sizes().inputs == 0) else {
+            return false;
+        };
+        let data = self.reference.data();
+        let first = model.memory().rows() - 1;
+        let every = data.len().div_ceil(SEARCHED).max(1);
+        let rows: Vec<usize> = (first..data.len()).step_by(every).collect();
+        let pool = Pool::of_points(model.states_at(data, &rows), form.dim);
+        let found = search(&form, &pool, 1, (1, 0), &|| false);
+        found.cycles.iter().any(|cycle| cycle.kind() == Kind::Stable)
     }
 
     /// The model that is judged, with its parameters; none if its spread is to be matched and cannot be.
@@ -166,6 +194,11 @@ impl<'a> Judge<'a> {
             Criterion::StateSpace | Criterion::Forecasts => orbit.value("d_stsp"),
         }
     }
+}
+
+/// A score, with what another attractor costs.
+fn weighted(best: &Best) -> f64 {
+    best.score * if best.rests { BESIDE } else { 1.0 }
 }
 
 /// PE(n) is a mean of squares, finite long after forecasts have diverged: beyond BOUND² times the mean variance it says
@@ -330,6 +363,50 @@ mod tests {
         let mut best = None;
         judge.compare(1, &state, &mut best);
         assert!(best.is_some_and(|best| best.averaged && best.theta == state.average));
+    }
+
+    /// z ← 1 + a z − 3.8 φ(z) has a point at 1/(4.8 − a), where its slope is a − 3.8: unstable for the tent map, a = 1.9, stable for a = 3.
+    #[test]
+    fn a_stable_point_is_noticed_where_that_is_asked_for() {
+        let tent = |z: &f64| Some(1.0 + 1.9 * z - 3.8 * z.max(0.0));
+        let orbit = iter::successors(Some(0.3), tent).take(2000);
+        let series = Series::from_rows(orbit.collect(), 1, 1.0).unwrap();
+        let with = |alone: &str| {
+            let given = [
+                ("model", "shallow-plrnn"),
+                ("latent", "1"),
+                ("hidden", "1"),
+                ("window", "5"),
+                ("standardize", "off"),
+                ("best-by", "d_stsp"),
+                ("best-starts", "1"),
+                ("best-alone", alone),
+            ];
+            let task = task(&given, series.clone());
+            let judge = of(&task).unwrap().unwrap();
+            let found = |slope: f32| {
+                let set = [("A", slope), ("W1", -3.8), ("h1", 1.0), ("W2", 1.0), ("B", 1.0)];
+                let mut best = None;
+                judge.compare(1, &state(&task, &set), &mut best);
+                best.unwrap()
+            };
+            [1.9, 3.0].map(|slope| found(slope).rests)
+        };
+        assert_eq!(with("off"), [false, false]);
+        assert_eq!(with("on"), [false, true]);
+    }
+
+    #[test]
+    fn what_rests_elsewhere_counts_as_half_as_bad_again() {
+        let best = |score, rests| Best {
+            theta: Vec::new(),
+            score,
+            epoch: 1,
+            averaged: false,
+            rests,
+        };
+        assert!(weighted(&best(1.0, true)) > weighted(&best(1.4, false)));
+        assert!(weighted(&best(1.0, true)) < weighted(&best(1.6, false)));
     }
 
     /// Training rows of one frequency, selected rows of another: the model of the latter is the best.

@@ -2,9 +2,10 @@
 
 use attractor_core::measure::Estimate;
 use attractor_core::measure::levels::Level;
+use attractor_core::measure::valid_time::ValidTime;
 
 use super::*;
-use crate::evaluation::{Floor, Starts};
+use crate::evaluation::{Floor, Starts, ValidTimeDetails};
 
 /// A value with floor and chance.
 type Numbers = (&'static str, f64, f64, f64);
@@ -34,6 +35,7 @@ fn evaluation(scores: &[Numbers]) -> Evaluation {
             count: 8,
             diverged: 0,
         }),
+        period: None,
         exponents: None,
         trained_share: None,
         chosen_share: None,
@@ -70,6 +72,37 @@ fn a_trained_model_is_good_and_says_why() {
         "state space: nearer to the data than to chance (0.26, floor 0.17, chance 2.3)"
     );
     assert_eq!(verdict.reasons.len(), 4);
+}
+
+#[test]
+fn a_regular_orbit_is_called_so() {
+    let regular = Evaluation {
+        period: Some(6.6633),
+        ..evaluation(&GOOD)
+    };
+    let reasons = Verdict::of(&regular).reasons;
+    let said = "its orbit is regular, with a period of 6.663";
+    assert_eq!(reasons.last().unwrap(), said);
+}
+
+#[test]
+fn forecasts_that_were_all_valid_are_a_lower_bound() {
+    let mut whole = evaluation(&GOOD);
+    let steps = whole.scores[3].value.clone().unwrap();
+    let found = ValidTime {
+        steps,
+        median: 250.0,
+        horizon: 250,
+        censored: 100,
+        starts: 100,
+    };
+    whole.scores[3].valid_time = Some(ValidTimeDetails {
+        found,
+        time: 2.5,
+        lyapunov_times: None,
+    });
+    let reasons = Verdict::of(&whole).reasons.join("\n");
+    assert!(reasons.contains("(at least 250, floor 200, chance 11)"), "{reasons}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use attractor::Error;
 use attractor::anatomy::{
-    self, Anatomy, CYCLES, Request, SECONDS, Sources, default_steps, dissect, tables,
+    self, Anatomy, CYCLES, Request, SECONDS, Sources, beside, default_steps, dissect, tables,
 };
 use attractor::experiment::threads;
 use attractor::generate::GeneratedFrom;
@@ -35,7 +35,8 @@ pub(crate) struct Analyze {
     /// Folder of a run, or a model file
     #[arg(value_name = "RUN|MODEL")]
     model: PathBuf,
-    /// Data whose first row is where to start, and whose inputs drive the model [default: the training data's]
+    /// Data whose first row is where to start, whose inputs drive the model, and whose rows other orbits start from [default: the
+    /// training data's first row, and rows of what the run held out]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Longest period of cycles to look for; 1 for fixed points alone
@@ -53,7 +54,8 @@ pub(crate) struct Analyze {
     /// Worker threads, 0 for all cores; the result does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<usize>)]
     threads: usize,
-    /// The system that the data are from: its equations are shown beside those of a model that has such
+    /// The system that the data are from: its exponents, its fixed points, and its equations where the model has such, are shown beside
+    /// the model's
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
     /// Folder to write tables (CSV) into: regions and transitions, and with --data gradients under forcing
@@ -79,21 +81,32 @@ impl Analyze {
             anatomy::prepare(folder)?;
         }
         let follow = &mut Shown::new();
+        let own = match data {
+            Some(_) => None,
+            None => anatomy::remembered(&self.model, &reconstruction),
+        };
+        let rows = data.as_ref().or(own.as_ref());
+        let sources = Sources {
+            data: data.as_ref(),
+            rows,
+        };
         let anatomy = dissect(
             &reconstruction,
-            Sources::of(data.as_ref()),
+            sources,
             &self.request(&reconstruction),
             follow,
         )?;
+        let known = system.map(|info| beside(info, &anatomy, &reconstruction, rows, follow));
+        let known = known.transpose()?;
         if self.json {
             let document = anatomy.document(&reconstruction);
-            let document = match system {
-                Some(system) => document.beside(system, &reconstruction),
+            let document = match &known {
+                Some(known) => document.beside(known, &reconstruction),
                 None => document,
             };
             json::write(&document, out)?;
         } else {
-            text::write(&anatomy, &reconstruction, system, out)?;
+            text::write(&anatomy, &reconstruction, known.as_ref(), out)?;
         }
         out.flush()?;
         self.notes(&anatomy)?;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{self, Anatomy, AnatomyDocument, CYCLES, SECONDS, default_steps, dissect};
+use attractor::anatomy::{
+    self, AnatomyDocument, CYCLES, SECONDS, beside, default_steps, dissect,
+};
 use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
 use attractor::experiment::{DataSource, threads};
 use attractor::format;
@@ -17,6 +19,7 @@ use attractor::run::Folder;
 use attractor::settings::Settings;
 use attractor::shell;
 use attractor::store;
+use attractor::system::find;
 use attractor::system::simulate::{self, Simulation};
 use clap::Args;
 use serde::Serialize;
@@ -123,7 +126,7 @@ impl Demo {
         )?;
         let evaluated = self.judge(&sources, &learned, &model, out)?;
         steps.next("what the model is made of", &[&commands.analyze])?;
-        let anatomy = self.dissect(&model, out)?;
+        let anatomy = self.dissect(&model, &sources, &run, out)?;
         steps.next(
             "a page that shows all of it, and runs the model",
             &[&commands.report],
@@ -134,7 +137,7 @@ impl Demo {
                 run,
                 report: page.clone(),
                 evaluation: evaluated,
-                anatomy: anatomy.document(&model),
+                anatomy,
             };
             json::write(&document, out)?;
         }
@@ -285,7 +288,13 @@ impl Demo {
         )?)
     }
 
-    fn dissect(&self, model: &Reconstruction, out: &mut dyn Write) -> Result<Anatomy, Error> {
+    fn dissect(
+        &self,
+        model: &Reconstruction,
+        sources: &Sources,
+        run: &Path,
+        out: &mut dyn Write,
+    ) -> Result<AnatomyDocument, Error> {
         let request = anatomy::Request {
             cycles: CYCLES,
             seconds: SECONDS,
@@ -293,17 +302,24 @@ impl Demo {
             threads: threads(0),
             seed: 0,
         };
-        let anatomy = dissect(
-            model,
-            anatomy::Sources::default(),
-            &request,
-            &mut Shown::new(),
-        )?;
+        let (rows, follow) = (anatomy::remembered(run, model), &mut Shown::new());
+        let found = anatomy::Sources {
+            data: None,
+            rows: rows.as_ref(),
+        };
+        let found = dissect(model, found, &request, follow)?;
+        let system = sources.test.as_ref().and_then(|_| find(SYSTEM));
+        let known = system.map(|info| beside(info, &found, model, rows.as_ref(), follow));
+        let known = known.transpose()?;
         if !self.json {
-            analyze::write(&anatomy, model, None, out)?;
+            analyze::write(&found, model, known.as_ref(), out)?;
             out.flush()?;
         }
-        Ok(anatomy)
+        let document = found.document(model);
+        Ok(match &known {
+            Some(known) => document.beside(known, model),
+            None => document,
+        })
     }
 
     fn report(&self, sources: &Sources, run: &Path) -> Result<PathBuf, Error> {
@@ -334,11 +350,12 @@ impl Commands {
     fn new(sources: &Sources, run: &Path, out: &Path) -> Commands {
         let (run, page) = (shell::path(run), shell::path(&out.join(PAGE)));
         let test = sources.test.as_ref();
-        let test = test.map(|path| format!("--data {} --system {SYSTEM}", shell::path(path)));
+        let system = test.map_or(String::new(), |_| format!(" --system {SYSTEM}"));
+        let test = test.map(|path| format!("--data {}{system}", shell::path(path)));
         let judged = test.as_ref().map(|test| format!(" {test}"));
         Commands {
             evaluate: test.map(|test| format!("attractor evaluate {run} {test}")),
-            analyze: format!("attractor analyze {run}"),
+            analyze: format!("attractor analyze {run}{system}"),
             report: format!(
                 "attractor report {run}{} --out {page}",
                 judged.unwrap_or_default()

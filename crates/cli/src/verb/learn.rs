@@ -14,7 +14,7 @@ use attractor::learn::{
 };
 use attractor::report::{self, write_report};
 use attractor::shell;
-use attractor::text::{count, figure, grouped};
+use attractor::text::{count, figure, grouped, measure};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -248,8 +248,16 @@ fn row(one: &Candidate, ledger: &Ledger) -> [String; 7] {
         fitted,
         of(|standing| standing.d_stsp),
         of(|standing| standing.d_h),
-        of(|standing| standing.vpt),
+        format!("{}{}", least(standing), of(|standing| standing.vpt)),
     ]
+}
+
+/// What stands before a valid prediction time that is only a lower bound.
+fn least(standing: Option<&Standing>) -> &'static str {
+    match standing {
+        Some(standing) if standing.vpt_at_least => "≥ ",
+        _ => "",
+    }
 }
 
 /// A number, or a dash where there is none.
@@ -353,11 +361,17 @@ fn in_words(standing: &Standing) -> String {
     if standing.score.is_none() {
         return "its orbit diverges".to_string();
     }
+    let valid = match standing.vpt {
+        None => "no valid forecast".to_string(),
+        Some(steps) if standing.vpt_at_least => {
+            format!("valid for at least {}", measure(steps, "step"))
+        }
+        Some(steps) => format!("valid for {}", measure(steps, "step")),
+    };
     format!(
-        "d_stsp {}, d_h {}, valid for {} steps",
+        "d_stsp {}, d_h {}, {valid}",
         number(standing.d_stsp),
-        number(standing.d_h),
-        number(standing.vpt)
+        number(standing.d_h)
     )
 }
 

@@ -201,11 +201,8 @@ pub(super) fn duration(rows: f64, series: &Series) -> String {
     if step.dt == 1.0 && step.unit.is_empty() {
         return rows_text;
     }
-    let time = crate::text::figure(rows * step.dt);
-    match step.unit.as_str() {
-        "" => format!("{rows_text}, {time} units of time"),
-        unit => format!("{rows_text}, {time} {unit}"),
-    }
+    let time = crate::text::duration(rows * step.dt, &step.unit);
+    format!("{rows_text}, {time}")
 }
 
 fn columns(series: &Series) -> Vec<Vec<f64>> {

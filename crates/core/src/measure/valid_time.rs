@@ -65,6 +65,13 @@ pub struct ValidTime {
     pub starts: usize,
 }
 
+impl ValidTime {
+    /// Whether the mean is only a lower bound: all forecasts were still valid where they ended.
+    pub fn is_lower_bound(&self) -> bool {
+        self.censored == self.starts
+    }
+}
+
 /// Where forecasts start, how long they last, and when they are wrong.
 #[derive(Debug, Clone)]
 pub struct ValidForecasts<'a> {

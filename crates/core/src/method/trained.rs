@@ -13,7 +13,7 @@ use crate::forcing::adaptive::Adaptation;
 use crate::forcing::alpha::Estimator;
 use crate::optim::{Exponential, Floored, Optimizer};
 use crate::settings::{AUTO, Dependence, Domain, Setting, Settings, Value, depends};
-use crate::text::{count, figure, grouped};
+use crate::text::{count, figure, grouped_count};
 use crate::theta::{Layout, Shape, Tensor};
 use crate::train::{Course, Schedule, WeightDecay};
 use crate::windows::Windows;
@@ -371,10 +371,11 @@ pub(super) fn notes_of_windows(windows: &Windows, forcing: Forcing) -> Vec<Strin
 
 /// What the user should know about windows of which values are missing.
 pub(super) fn notes_of_missing(windows: &Windows) -> Vec<String> {
-    let (left_out, count) = (windows.left_out(), windows.count());
+    let (left_out, kept) = (windows.left_out(), windows.count());
     let note = || {
-        let all = left_out + count;
-        format!("values are missing: {left_out} of {all} windows are left out")
+        let all = count(left_out + kept, "window");
+        let is = if left_out == 1 { "is" } else { "are" };
+        format!("values are missing: {left_out} of {all} {is} left out")
     };
     (left_out > 0).then(note).into_iter().collect()
 }
@@ -435,10 +436,7 @@ pub(super) fn story_of_forcing(set: &Settings) -> String {
 pub(super) fn story_of_epochs(set: &Settings) -> String {
     format!(
         "for {} of {}",
-        match set.integer("epochs") {
-            1 => "1 epoch".to_string(),
-            epochs => format!("{} epochs", grouped(epochs)),
-        },
+        grouped_count(set.integer("epochs"), "epoch"),
         count(set.integer("batches-per-epoch"), "batch")
     )
 }

@@ -264,6 +264,11 @@ impl Simulation {
         self.info
     }
 
+    /// The system with these parameters.
+    pub fn system(&self) -> Box<dyn System> {
+        (self.info.build)(&self.settings)
+    }
+
     /// Its parameters, defaults resolved.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -276,7 +281,7 @@ impl Simulation {
 
     /// Whether the orbit depends on how a flow is integrated: not that of a map, nor of a system with its own scheme.
     pub fn takes_method(&self) -> bool {
-        let system = (self.info.build)(&self.settings);
+        let system = self.system();
         self.info.time != Time::Map && system.stepper(self.dt).is_none()
     }
 
@@ -310,7 +315,7 @@ impl Simulation {
             seed,
             ..
         } = self.request;
-        let system = (self.info.build)(&self.settings);
+        let system = self.system();
         let (mut series, ended) = self.observe_orbit(&*system, (steps, transient), follow)?;
         let mut scaling = Scaling::identity(series.dim_obs());
         if self.request.standardize {
@@ -329,8 +334,26 @@ impl Simulation {
     /// The initial state as a series of one row, neither scaled nor noisy: what the rows will look like, without the
     /// work.
     pub fn first_row(&self) -> Result<Series, SimulateError> {
-        let system = (self.info.build)(&self.settings);
+        let system = self.system();
         Ok(self.observe_orbit(&*system, (1, 0), &mut Unwatched)?.0)
+    }
+
+    /// The states behind the transient, rows of M, which the channels need not show.
+    pub fn states(&self) -> Result<Vec<f64>, SimulateError> {
+        let system = self.system();
+        let Request {
+            steps, transient, ..
+        } = self.request;
+        let mut states = Vec::new();
+        let mut keep = |row: usize, x: &[f64]| {
+            if row >= transient {
+                states.extend_from_slice(x);
+            }
+            Ok(())
+        };
+        let x0 = drawn(&*system, self.request.seed);
+        self.orbit(&*system, x0, transient.saturating_add(steps), &mut keep)?;
+        Ok(states)
     }
 
     fn observe_orbit(
@@ -349,8 +372,7 @@ impl Simulation {
         let mut values: Vec<f64> = Vec::new();
         let total = steps.checked_mul(channels).ok_or_else(memory)?;
         values.try_reserve_exact(total).map_err(|_| memory())?;
-        let mut x0 = vec![0.0; system.dim()];
-        system.draw_initial(&mut Rng::new(seed, Stream::InitialState), &mut x0);
+        let x0 = drawn(system, seed);
         let mut row = vec![0.0; channels];
         let rows = transient.saturating_add(steps);
         let mut keep = |number: usize, x: &[f64]| {
@@ -441,6 +463,13 @@ impl Simulation {
 }
 
 /// Sees the state of a row, and may stop.
+/// The initial state of a seed.
+fn drawn(system: &dyn System, seed: u64) -> Vec<f64> {
+    let mut x0 = vec![0.0; system.dim()];
+    system.draw_initial(&mut Rng::new(seed, Stream::InitialState), &mut x0);
+    x0
+}
+
 type Visit<'a> = dyn FnMut(usize, &[f64]) -> Result<(), Stopped> + 'a;
 
 type Advance<'a> = Box<dyn FnMut(usize, &mut [f64]) -> Result<(), IntegrateError> + 'a>;

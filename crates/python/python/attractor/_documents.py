@@ -132,7 +132,9 @@ class Evaluation(Document):
         return frame(rows, "measure").astype(float)
 
     def _rows(self) -> list[list[str]]:
-        return [[key, *(figure(score.get(name)) for name in self._COLUMNS)] for key, score in self.scores.items()]
+        least = lambda score, name: "≥ " if name == "value" and score.get("at_least") else ""  # noqa: E731
+        cells = lambda score: (least(score, name) + figure(score.get(name)) for name in self._COLUMNS)  # noqa: E731
+        return [[key, *cells(score)] for key, score in self.scores.items()]
 
     def __repr__(self) -> str:
         table = table_text([["measure", *self._COLUMNS], *self._rows()])
@@ -149,7 +151,8 @@ class Inspection(Document):
     """What a recording holds, and findings with remedies, the gravest first."""
 
     def __repr__(self) -> str:
-        head = f"{self['rows']} rows of {len(self['channels'])} channels, step {figure(self['step']['dt'])}"
+        s = "" if len(self["channels"]) == 1 else "s"
+        head = f"{self['rows']} rows of {len(self['channels'])} channel{s}, step {figure(self['step']['dt'])}"
         found = [f"{one['severity']}: {one['what']}\n  {one['remedy']}" for one in self["findings"]]
         return "\n".join([head, *(found or ["no findings"])])
 

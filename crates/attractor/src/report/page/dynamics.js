@@ -36,6 +36,7 @@ function addDynamics(data) {
     make("div", { class: "pair" }, lyapunov ? exponentFigures(lyapunov, data.exponent) : null, regions && regions.visited > 1 ? regionFigure(regions) : null),
     attractors ? endsTable(attractors, data.channels) : null,
     periodicTables(data),
+    systemTable(dynamics, data.channels),
   );
 }
 
@@ -181,4 +182,16 @@ function periodicTables(data) {
         rows,
       );
     });
+}
+
+/** The fixed points of the system that the data are from, each with the nearest of the model. */
+function systemTable({ system }, channels) {
+  if (!system || !system.fixed_points) return null;
+  const points = system.fixed_points;
+  const caption = `${points.length} fixed point${points.length === 1 ? "" : "s"} of ${system.name} itself, found by a search`;
+  if (!points.length) return make("p", { class: "lead" }, caption);
+  const near = ({ nearest, differs }) => (nearest ? `${figure(nearest.distance)} spreads away, ${nearest.kind}${differs ? ", unlike this" : ""}` : "none");
+  const largest = ({ multipliers }) => Math.max(...multipliers.map(([re, im]) => Math.hypot(re, im)));
+  const row = (point) => [placeOf(point.observed), `${point.kind} (${point.leading})`, figure(largest(point)), near(point)];
+  return tableOf(caption, [namesOf(channels), "kind", "largest |μ|", "the model's nearest"], points.slice(0, LISTED).map(row));
 }

@@ -50,7 +50,12 @@ function horizonTile(score, data) {
   const { dt, unit, known } = data.step;
   const time = known ? `steps, ${figure(score.value * dt, 3)} ${unit || "units of time"}` : "steps";
   const words = times ? `steps, ${figure(times, 3)} Lyapunov times` : time;
-  return tile(title, figure(score.value, 3), words, scaleOf(score), levelsOf(score));
+  return tile(title, `${least(score)}${figure(score.value, 3)}`, words, scaleOf(score), levelsOf(score));
+}
+
+/** What stands before a value that is only a lower bound. */
+function least(score) {
+  return score.at_least ? "≥ " : "";
 }
 
 /**

@@ -41,7 +41,7 @@ function scoreRow(score) {
     { class: "score" },
     make("span", { class: "name" }, score.name),
     scaleOf(score),
-    cell("value", withError(score.value, score.standard_error)),
+    cell("value", `${least(score)}${withError(score.value, score.standard_error)}`),
     cell("floor", figure(score.floor, 3)),
     cell("chance", figure(score.chance, 3)),
     make("span", { class: "about" }, about),

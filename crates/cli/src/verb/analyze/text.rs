@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use attractor::analysis::cycles::{Cycle, Found, Proof};
 use attractor::analysis::lyapunov::Spectrum;
-use attractor::anatomy::{Anatomy, observe, per, sentence};
+use attractor::anatomy::{Anatomy, Known, KnownPoint, observe, per, sentence};
 use attractor::equations::{self, EquationsDocument};
 use attractor::linalg::complex::Complex;
 use attractor::model_file::Reconstruction;
-use attractor::system::SystemInfo;
-use attractor::text::{count, figure};
+use attractor::system::Time;
+use attractor::text::{count, duration, figure};
 
 use super::super::lyapunov;
 use crate::table;
@@ -27,17 +27,23 @@ const CHANNELS: usize = 6;
 pub(crate) fn write(
     anatomy: &Anatomy,
     reconstruction: &Reconstruction,
-    system: Option<&SystemInfo>,
+    known: Option<&Known>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (id, dynamics) = (reconstruction.method.entry.id, &reconstruction.dynamics);
     writeln!(out, "{id}, {}", dynamics.describe())?;
-    if let Some(found) = equations::equations(reconstruction, system) {
+    if let Some(found) = equations::equations(reconstruction, known.map(|known| known.info)) {
         write_equations(&found, out)?;
     }
     exponents(anatomy, reconstruction, out)?;
+    if let Some(known) = known {
+        known_exponents(known, out)?;
+    }
     for (found, period) in anatomy.periodic.iter().zip(1..) {
         periodic(found, period, anatomy, reconstruction, out)?;
+        if let (1, Some(known)) = (period, known) {
+            known_points(known, out)?;
+        }
     }
     others(anatomy, out)?;
     regions(anatomy, out)
@@ -107,9 +113,10 @@ fn exponents(
         return Ok(());
     };
     let (dt, _) = per(&reconstruction.card.step);
-    let unit = &reconstruction.card.step.unit;
-    let period = format!("{} {unit}", figure(steps * dt));
-    let period = period.trim_end();
+    let period = match reconstruction.card.step.unit.as_str() {
+        "" => figure(steps * dt),
+        unit => duration(steps * dt, unit),
+    };
     writeln!(out, "  the orbit is regular, with a period of {period}")
 }
 
@@ -187,11 +194,67 @@ fn periodic(
     Ok(())
 }
 
+/// The exponents of a known system.
+fn known_exponents(known: &Known, out: &mut dyn Write) -> io::Result<()> {
+    let name = known.info.entry.id;
+    let Some(found) = known.exponents else {
+        return writeln!(out, "  of {name} none are known");
+    };
+    let per = match known.info.time {
+        Time::Map => "step",
+        Time::Flow { .. } => "unit of time",
+    };
+    let all: Vec<String> = found.exponents.iter().map(|&v| figure(v)).collect();
+    let (all, source) = (all.join(", "), found.source);
+    writeln!(
+        out,
+        "  those of {name} per {per} in the literature ({source}): {all}"
+    )
+}
+
+/// The fixed points of a known system, each with the nearest of the model.
+fn known_points(known: &Known, out: &mut dyn Write) -> io::Result<()> {
+    let name = known.info.entry.id;
+    let points = match &known.points {
+        Ok(points) => points,
+        Err(why) => return writeln!(out, "\nno fixed points of {name} beside these: {why}"),
+    };
+    let units = if known.is_scaled {
+        "with the mean and the spread of the data"
+    } else {
+        "in the units of the data"
+    };
+    let all = count(points.len(), "fixed point");
+    writeln!(out, "\n{all} of {name} itself, found by a search, {units}")?;
+    let row = |point: &KnownPoint| {
+        [
+            place(&point.observed),
+            neighbourhood(&point.cycle),
+            multipliers(&point.cycle),
+            point.beside(),
+        ]
+    };
+    let rows = points.iter().take(PRINTED).map(row);
+    table::write(out, &rows.collect::<Vec<_>>())?;
+    if points.len() > PRINTED {
+        writeln!(
+            out,
+            "  and {} more, in the JSON document",
+            points.len() - PRINTED
+        )?;
+    }
+    match known.sentence() {
+        Some(sentence) => writeln!(out, "  {sentence}"),
+        None => Ok(()),
+    }
+}
+
 /// How the list came about.
 fn proof(found: &Found, period: usize) -> String {
+    let tried = found.tried as usize;
     let tried = match period {
-        1 => format!("{} regions", found.tried),
-        _ => format!("{} sequences of regions", found.tried),
+        1 => count(tried, "region"),
+        _ => format!("{} of regions", count(tried, "sequence")),
     };
     match found.proof {
         Proof::Complete if found.tried == 1 => "proven complete: there is one region".to_string(),
@@ -210,28 +273,40 @@ fn proof(found: &Found, period: usize) -> String {
 }
 
 fn row(cycle: &Cycle, anatomy: &Anatomy, reconstruction: &Reconstruction) -> [String; 4] {
-    let x = observe(reconstruction, &cycle.points[0]);
+    let mut remarks = Vec::new();
+    match anatomy.attractor.as_ref().map(|a| a.has_all(&cycle.points)) {
+        Some(true) => remarks.push("on the attractor"),
+        Some(false) => remarks.push("off the attractor"),
+        None => {}
+    }
+    if cycle.is_on_border {
+        remarks.push("on a border of regions");
+    }
+    [
+        place(&observe(reconstruction, &cycle.points[0])),
+        neighbourhood(cycle),
+        multipliers(cycle),
+        remarks.join(", "),
+    ]
+}
+
+/// A point in the units of the data.
+fn place(x: &[f64]) -> String {
     let mut point: Vec<String> = x.iter().take(CHANNELS).map(|&v| figure(v)).collect();
     if x.len() > CHANNELS {
         point.push("…".to_string());
     }
+    format!("({})", point.join(", "))
+}
+
+/// What neighbours of a cycle do.
+fn neighbourhood(cycle: &Cycle) -> String {
+    format!("{} ({})", cycle.kind().name(), cycle.leading().name())
+}
+
+fn multipliers(cycle: &Cycle) -> String {
     let multipliers = cycle.multipliers.iter().take(CHANNELS).map(complex);
-    let multipliers: Vec<String> = multipliers.collect();
-    let mut place = Vec::new();
-    match anatomy.attractor.as_ref().map(|a| a.has_all(&cycle.points)) {
-        Some(true) => place.push("on the attractor"),
-        Some(false) => place.push("off the attractor"),
-        None => {}
-    }
-    if cycle.is_on_border {
-        place.push("on a border of regions");
-    }
-    [
-        format!("({})", point.join(", ")),
-        format!("{} ({})", cycle.kind().name(), cycle.leading().name()),
-        format!("multipliers {}", multipliers.join(", ")),
-        place.join(", "),
-    ]
+    format!("multipliers {}", multipliers.collect::<Vec<_>>().join(", "))
 }
 
 fn complex(m: &Complex) -> String {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use attractor::inspect::{ChannelSummary, Comparison, Inspection};
 use attractor::series::Step;
-use attractor::text::{count, figure, measure};
+use attractor::text::{self, count, figure, measure};
 
 /// Channels that are listed one by one unless all are asked for.
 const LISTED: usize = 16;
@@ -156,10 +156,8 @@ fn duration(rows: Option<f64>, step: &Step) -> String {
     let text = measure(rows, "row");
     match (step.dt == 1.0, step.unit.as_str()) {
         (true, "") => text,
-        (_, unit) => format!(
-            "{text} ({})",
-            format!("{} {unit}", figure(rows * step.dt)).trim_end()
-        ),
+        (_, "") => format!("{text} ({})", figure(rows * step.dt)),
+        (_, unit) => format!("{text} ({})", text::duration(rows * step.dt, unit)),
     }
 }
 

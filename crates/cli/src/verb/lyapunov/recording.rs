@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use attractor::experiment::threads;
 use attractor::exponent::{Curve, Distance, Method};
 use attractor::recording_exponent::{Found, Request, of_recording};
-use attractor::text::{count, figure, measure};
+use attractor::text::{count, duration, figure, measure};
 use attractor::{Error, format, options};
 use clap::{Args, ValueEnum};
 
@@ -182,10 +182,7 @@ fn print(path: &Path, found: &Found, out: &mut dyn Write) -> Result<(), Error> {
         Some(rows) => writeln!(
             out,
             "predictability time ln 2/λ {}, {}",
-            match figure(rows * dt).as_str() {
-                "1" => "1 unit of time".to_string(),
-                time => format!("{time} units of time"),
-            },
+            duration(rows * dt, ""),
             measure(rows, "row")
         )?,
         None => writeln!(out, "no predictability time: neighbours do not part")?,

@@ -131,13 +131,14 @@ pub(in super::super) fn gaps(record: &Record) -> Vec<Seen> {
         .collect();
     let lost: usize = short.iter().sum();
     let what = format!(
-        "{} in time {} {}, the longest of {}; {} of {} rows are in segments too short for a window of {}",
+        "{} in time {} {}, the longest of {}; {} of {} rows {} in segments too short for a window of {}",
         count(gaps, "jump"),
         if gaps == 1 { "leaves" } else { "leave" },
         count(record.segments.len(), "segment"),
         count(record.longest_segment(), "row"),
         lost,
         record.len(),
+        if lost == 1 { "is" } else { "are" },
         count(record.options.window, "step")
     );
     let severity = if 2 * lost > record.len() {

@@ -12,6 +12,7 @@ use crate::method::recording::{Recording, Rows, refuse_bytes, refuse_constant, r
 use crate::method::{FitError, Fitting};
 use crate::progress::{Follow, tell};
 use crate::simd::Isa;
+use crate::text::count;
 
 /// All settings, read and checked against the data.
 #[derive(Debug, Clone)]
@@ -34,7 +35,11 @@ impl Plan {
         let (hidden, channels) = (settings.integer("hidden"), data.dim_obs());
         if hidden < channels {
             return Err(FitError::Own {
-                message: format!("{hidden} units cannot see {channels} channels"),
+                message: format!(
+                    "{} cannot see {}",
+                    count(hidden, "unit"),
+                    count(channels, "channel")
+                ),
                 hint: Some(format!("use `--hidden {channels}` or more").into()),
             });
         }
