@@ -141,7 +141,7 @@ pub struct BestBy {
     pub starts: usize,
     /// What becomes of B before.
     pub spread: Spread,
-    /// Whether parameters without a stable point beside the attractor are preferred.
+    /// Whether parameters without another attractor are preferred.
     pub is_alone_preferred: bool,
 }
 

@@ -141,9 +141,11 @@ impl Verdict {
         aspects.sort_by_key(|aspect| aspect.grade);
         reasons.extend(disagreement(&aspects));
         reasons.extend(aspects.into_iter().map(|aspect| aspect.reason));
-        reasons.extend(evaluation.period.map(|period| {
-            format!("its orbit is regular, with a period of {}", figure(period))
-        }));
+        reasons.extend(
+            evaluation
+                .period
+                .map(|period| format!("its orbit is regular, with a period of {}", figure(period))),
+        );
         let agree = evaluation.exponents.filter(|found| !found.differ());
         reasons.extend(agree.as_ref().map(of_exponents));
         Verdict {

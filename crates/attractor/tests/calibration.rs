@@ -188,7 +188,8 @@ impl Tally {
             self.right += 1;
             return;
         }
-        self.wrong.push(format!("{system}, {case}: {}", word.text()));
+        self.wrong
+            .push(format!("{system}, {case}: {}", word.text()));
         let may_be_good = right.contains(&Word::Good);
         assert!(may_be_good || word != Word::Good, "{:?}", self.wrong);
     }

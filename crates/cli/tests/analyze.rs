@@ -401,15 +401,22 @@ fn attractors_beside_the_first_are_told_with_who_goes_there() {
         ("h2", &[1], &[0.0]),
     ];
     model_file(folder.path(), "tanh-shallow-plrnn", &[], &tensors);
-    let rows: String = (0..64).map(|i| if i % 2 == 0 { "1.5\n" } else { "-1.5\n" }).collect();
+    let rows: String = (0..64)
+        .map(|i| if i % 2 == 0 { "1.5\n" } else { "-1.5\n" })
+        .collect();
     fs::write(folder.path().join("d.csv"), format!("x\n{rows}")).unwrap();
     let analyze = "analyze m.safetensors --data d.csv --steps 100 --cycles 1";
     let (text, _) = said(folder.path(), analyze, 0);
-    let sentence = "beside its attractor this model has 1 stable point; 50 % of orbits from the data";
+    let sentence =
+        "beside its attractor this model has 1 stable point; 50 % of orbits from the data";
     assert!(text.contains(sentence), "{text}");
     let found = document(folder.path(), analyze, 0);
     let starts = &found["attractors"]["ends"][1]["starts"];
-    assert_eq!((&starts["data"], &starts["near"]), (&32.into(), &4.into()), "{found}");
+    assert_eq!(
+        (&starts["data"], &starts["near"]),
+        (&32.into(), &4.into()),
+        "{found}"
+    );
 }
 
 /// The exact step of Lorenz's equations has their exponents and their fixed points, in whatever units the data are.
@@ -417,21 +424,33 @@ fn attractors_beside_the_first_are_told_with_who_goes_there() {
 fn a_known_system_stands_beside_the_model() {
     for scaled in ["", "--standardize"] {
         let folder = TempDir::new().unwrap();
-        let simulate = format!("simulate lorenz63 --steps 10000 --transient 500 {scaled} --out l.csv");
+        let simulate =
+            format!("simulate lorenz63 --steps 20000 --transient 500 {scaled} --out l.csv");
         said(folder.path(), &simulate, 0);
-        said(folder.path(), "train l.csv --model sindy --out r --quiet", 0);
+        said(
+            folder.path(),
+            "train l.csv --model sindy --out r --quiet",
+            0,
+        );
         let analyze = "analyze r --cycles 1 --steps 5000 --system lorenz63";
         let found = document(folder.path(), analyze, 0);
         let system = &found["system"];
-        assert_eq!(system["exponents"], serde_json::json!([0.9056, 0.0, -14.5723]));
+        assert_eq!(
+            system["exponents"],
+            serde_json::json!([0.9056, 0.0, -14.5723])
+        );
         assert_eq!(system["scaled"], !scaled.is_empty());
         let points = system["fixed_points"].as_array().unwrap();
         assert_eq!(points.len(), 3);
         for point in points {
-            assert_eq!((&point["kind"], &point["differs"]), (&"saddle".into(), &false.into()));
-            // Means and spreads of 100 units of time and of 500 scatter by some hundredths.
+            assert_eq!(
+                (&point["kind"], &point["differs"]),
+                (&"saddle".into(), &false.into())
+            );
+            // Slopes of smoothed rows put the model's points off by some hundredths of spreads. The wings are changed about
+            // every unit of time: of 200 units the mean of x scatters by 1/√200 spreads.
             let distance = point["nearest"]["distance"].as_f64().unwrap();
-            assert!(distance < if scaled.is_empty() { 0.01 } else { 0.2 }, "{distance}");
+            assert!(distance < 0.25, "{distance}");
         }
         let (text, _) = said(folder.path(), analyze, 0);
         for part in [
@@ -445,7 +464,11 @@ fn a_known_system_stands_beside_the_model() {
     // A map of one latent state is no model of three channels.
     let folder = TempDir::new().unwrap();
     linear_model(folder.path(), 0.5, 1.0, &[]);
-    let (text, _) = said(folder.path(), "analyze m.safetensors --steps 100 --system lorenz63", 0);
+    let (text, _) = said(
+        folder.path(),
+        "analyze m.safetensors --steps 100 --system lorenz63",
+        0,
+    );
     let why = "no fixed points of lorenz63 beside these: it has 3 channels, the model has 1";
     assert!(text.contains(why), "{text}");
 }

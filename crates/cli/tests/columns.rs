@@ -375,3 +375,21 @@ fn spreadsheets_are_refused_with_the_way_out() {
         "{error}"
     );
 }
+
+#[test]
+fn several_numbers_that_stand_for_missing_values_are_named_together() {
+    let folder = TempDir::new().unwrap();
+    let row = |i: u64| match i % 37 {
+        5 => "-99.99,32767\n".to_string(),
+        _ => format!("{},{}\n", noise(i), noise(i + 5000)),
+    };
+    let rows: String = (0..370).map(row).collect();
+    fs::write(folder.path().join("a.csv"), format!("x,y\n{rows}")).unwrap();
+    let (out, _) = said(folder.path(), "inspect a.csv", 1);
+    let problem = "problem: x and y: -99.99 and 32767 occur 20 times, far from all other values";
+    assert!(out.contains(problem), "{out}");
+    assert!(
+        out.contains("`--missing-value=-99.99,32767` reads them as missing"),
+        "{out}"
+    );
+}

@@ -175,7 +175,7 @@ fn mistakes_are_reported_before_the_work() {
             "the folder is not empty: full",
         ),
         ("learn none.csv", "none.csv"),
-        ("learn few.csv", "too few to train, select and test"),
+        ("learn few.csv", "are needed to train, select and test with"),
         ("learn henon.csv --methods nvarr", "did you mean `nvar`?"),
         (
             "learn henon.csv --methods nvar --goal anatomy",

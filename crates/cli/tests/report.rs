@@ -96,9 +96,14 @@ fn a_model_has_one_exponent_and_one_list_of_cycles() {
     let page = document(&folder.path().join("r/report.html"));
     let exponent = &analyzed["lyapunov"]["exponents"][0];
     assert_eq!(&judged["lyapunov"]["value"], exponent);
-    let shown = page["dynamics"]["lyapunov"]["exponents"][0].as_f64().unwrap();
+    let shown = page["dynamics"]["lyapunov"]["exponents"][0]
+        .as_f64()
+        .unwrap();
     let exponent = exponent.as_f64().unwrap();
-    assert!((shown - exponent).abs() <= 1e-4 * exponent.abs(), "{shown}, {exponent}");
+    assert!(
+        (shown - exponent).abs() <= 1e-4 * exponent.abs(),
+        "{shown}, {exponent}"
+    );
     let said = &page["scores"]["lyapunov"]["value"].as_f64().unwrap();
     assert!((shown - said).abs() <= 1e-4 * exponent.abs());
     let counted = |i: usize| page["dynamics"]["periodic"][i]["count"].as_u64().unwrap() as usize;
@@ -109,7 +114,10 @@ fn a_model_has_one_exponent_and_one_list_of_cycles() {
     assert_eq!(known["name"], analyzed["system"]["name"]);
     assert_eq!(list(&known["fixed_points"]), 3);
     let repeat = page["repeat"]["report"].as_str().unwrap();
-    assert!(repeat.ends_with("--system lorenz63 --seconds 60 --cycles 2"), "{repeat}");
+    assert!(
+        repeat.ends_with("--system lorenz63 --seconds 60 --cycles 2"),
+        "{repeat}"
+    );
 }
 
 #[test]

@@ -24,8 +24,9 @@ const ROWS: [usize; 2] = [2_000, 50_000];
 /// Rows before them.
 const TRANSIENT: usize = 1000;
 
-/// Means that differ by less, in spreads, and logarithms of spreads that do, are those of the same units.
-const SAME: f64 = 0.1;
+/// Means that differ by less, in spreads, and logarithms of spreads that do, are those of the same units: an orbit that changes wings
+/// has a mean that takes long to settle.
+const SAME: [f64; 2] = [0.3, 0.15];
 
 /// A fixed point of the model within so many spreads stands for one of the system.
 const NEAR: f64 = 0.5;
@@ -108,10 +109,7 @@ fn moments(anatomy: &Anatomy, model: &Reconstruction, rows: Option<&Seen>) -> Mo
     }
     let states = anatomy.orbit.chunks_exact(model.dynamics.sizes().state);
     let every = states.len().div_ceil(ROWS[1]).max(1);
-    let observed: Vec<Vec<f64>> = states
-        .step_by(every)
-        .map(|z| observe(model, z))
-        .collect();
+    let observed: Vec<Vec<f64>> = states.step_by(every).map(|z| observe(model, z)).collect();
     let channel = |c: usize| mean_and_sd(observed.iter().map(|x| x[c]));
     (0..model.card.channels.len()).map(channel).collect()
 }
@@ -145,9 +143,7 @@ fn points(
         let moments = own.iter().zip(of_data);
         let pairs = x.into_iter().zip(moments);
         pairs
-            .map(|(x, ((mean, sd), (data_mean, data_sd)))| {
-                data_mean + data_sd * (x - mean) / sd
-            })
+            .map(|(x, ((mean, sd), (data_mean, data_sd)))| data_mean + data_sd * (x - mean) / sd)
             .collect()
     };
     let found = equilibria(&simulation, &orbit, expired);
@@ -160,7 +156,10 @@ fn points(
 }
 
 /// An orbit of a system, sampled as the data.
-fn simulation(info: &SystemInfo, step: &Step) -> Result<Simulation, system::simulate::SimulateError> {
+fn simulation(
+    info: &SystemInfo,
+    step: &Step,
+) -> Result<Simulation, system::simulate::SimulateError> {
     let is_flow = matches!(info.time, Time::Flow { .. });
     let short = Orbit::new(info.entry.id, 1);
     let dim = Simulation::check(&short)?.system().dim();
@@ -178,7 +177,7 @@ fn simulation(info: &SystemInfo, step: &Step) -> Result<Simulation, system::simu
 fn are_alike(own: &Moments, of_data: &Moments) -> bool {
     let mut pairs = own.iter().zip(of_data);
     pairs.all(|((mean, sd), (data_mean, data_sd))| {
-        (data_mean - mean).abs() < SAME * sd && (data_sd / sd).ln().abs() < SAME
+        (data_mean - mean).abs() < SAME[0] * sd && (data_sd / sd).ln().abs() < SAME[1]
     })
 }
 
@@ -232,7 +231,11 @@ impl KnownPoint {
 impl Known {
     /// How the model's fixed points compare with those of the system, in one sentence; none where there are no points.
     pub fn sentence(&self) -> Option<String> {
-        let points = self.points.as_ref().ok().filter(|points| !points.is_empty())?;
+        let points = self
+            .points
+            .as_ref()
+            .ok()
+            .filter(|points| !points.is_empty())?;
         let name = self.info.entry.id;
         let has = |number: usize| if number == 1 { "has" } else { "have" };
         let are = |number: usize| if number == 1 { "is" } else { "are" };
@@ -261,7 +264,12 @@ impl Known {
         let point = |point: &KnownPoint| KnownPointDocument {
             point: point.cycle.points[0].clone(),
             observed: point.observed.clone(),
-            multipliers: point.cycle.multipliers.iter().map(|m| [m.re, m.im]).collect(),
+            multipliers: point
+                .cycle
+                .multipliers
+                .iter()
+                .map(|m| [m.re, m.im])
+                .collect(),
             kind: point.cycle.kind().name(),
             leading: point.cycle.leading().name(),
             nearest: point.nearest.map(|nearest| NearestDocument {

@@ -62,11 +62,7 @@ impl Ground<'_> {
     fn starts(&self) -> Vec<(Origin, Vec<f64>)> {
         let mut rng = Rng::new(self.seed, Stream::Starts);
         let (near, known) = (self.near(&mut rng), self.of_data());
-        let around = if known.is_empty() {
-            self.orbit
-        } else {
-            &known
-        };
+        let around = if known.is_empty() { self.orbit } else { &known };
         let inside = self.inside(around, &mut rng);
         let known = known.chunks_exact(self.numbers());
         let every = known.len().div_ceil(FROM_DATA).max(1);

@@ -111,7 +111,7 @@ static OF_LOOP: &[Setting] = &[
         BEST_ALONE,
         OFF,
         Domain::Choice(&[OFF, "on"]),
-        "Whether best-by counts parameters as half as bad again where a piecewise-linear map has a stable point, which is an attractor beside that of the data",
+        "Whether best-by counts parameters as half as bad again where a piecewise-linear map has another attractor beside that of the data",
     ),
     setting(
         "select",

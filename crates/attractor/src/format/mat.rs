@@ -136,7 +136,10 @@ fn variable(matrix: &Head) -> Variable {
         kind: match (matrix.unreadable, shape(&matrix.dims)) {
             (Some(kind), _) => Err(kind.to_string()),
             (None, Some(shape)) => Ok(shape),
-            (None, None) => Err(format!("array of {}", count(matrix.dims.len(), "dimension"))),
+            (None, None) => Err(format!(
+                "array of {}",
+                count(matrix.dims.len(), "dimension")
+            )),
         },
     }
 }

@@ -124,10 +124,7 @@ fn judged(scores: &Value) -> Option<String> {
         .filter(|m| paper.iter().any(|id| m["id"] == *id));
     let said: Vec<String> = said.filter_map(score).collect();
     let rows = grouped_count(scores["rows"].as_u64()? as usize, "row");
-    Some(format!(
-        "Judged by {rows} of {from}: {}.",
-        said.join(", ")
-    ))
+    Some(format!("Judged by {rows} of {from}: {}.", said.join(", ")))
 }
 
 fn score(measure: &Value) -> Option<String> {
@@ -225,7 +222,9 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     let (largest, error) = with_error(largest, error);
     let more = ["attractors", "system"].map(|part| dynamics[part]["sentence"].as_str());
     let more = more.into_iter().flatten();
-    let more: String = more.map(|sentence| format!(" {}.", capital(sentence))).collect();
+    let more: String = more
+        .map(|sentence| format!(" {}.", capital(sentence)))
+        .collect();
     Some(format!(
         "The largest Lyapunov exponent of its free orbit is {}{error} per {per}: {meaning}.{more}",
         largest.replace('-', "−"),

@@ -70,8 +70,8 @@ pub struct Best {
     pub epoch: u64,
     /// Whether it is an average of updates.
     pub averaged: bool,
-    /// Whether it is known to have a stable point beside its attractor.
-    pub rests: bool,
+    /// Whether it is known to have another attractor beside that of the data.
+    pub beside: bool,
 }
 
 /// What must be the same when a run is continued.
@@ -165,7 +165,7 @@ impl Checkpoint {
             averaged: best.averaged,
             epoch: best.epoch,
             score: best.score,
-            rests: best.rests,
+            beside: best.beside,
         });
         Numbers {
             best,
@@ -219,7 +219,7 @@ struct BestNumbers {
     score: f64,
     /// Files from before there was `best-alone` do not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    rests: bool,
+    beside: bool,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -369,7 +369,7 @@ impl<'a> File<'a> {
                 score: best.score,
                 epoch: best.epoch,
                 averaged: best.averaged,
-                rests: best.rests,
+                beside: best.beside,
             }),
         };
         let good = match numbers.good {
@@ -492,7 +492,7 @@ mod tests {
                 score: 0.123,
                 epoch: 1,
                 averaged: true,
-                rests: true,
+                beside: true,
             }),
             seconds: 1.25,
         };

@@ -102,7 +102,10 @@ fn forecasts_that_were_all_valid_are_a_lower_bound() {
         lyapunov_times: None,
     });
     let reasons = Verdict::of(&whole).reasons.join("\n");
-    assert!(reasons.contains("(at least 250, floor 200, chance 11)"), "{reasons}");
+    assert!(
+        reasons.contains("(at least 250, floor 200, chance 11)"),
+        "{reasons}"
+    );
 }
 
 #[test]

@@ -11,7 +11,9 @@ use attractor::run::{Recording, Task};
 use attractor::system::{Time, find};
 use attractor::train::{Control, Epoch, State};
 
-use super::{Cache, NOT, NOT_OR_PARTLY, Rows, SYSTEMS, Series, Surrogate, Tally, Word, orbit, systems};
+use super::{
+    Cache, NOT, NOT_OR_PARTLY, Rows, SYSTEMS, Series, Surrogate, Tally, Word, orbit, systems,
+};
 
 /// Systems whose equations are quadratic, in rows near enough for their slopes to be read off.
 const QUADRATIC: [&str; 5] = ["lorenz63", "henon", "chen", "halvorsen", "tinkerbell"];
@@ -47,16 +49,13 @@ enum Order {
     Random,
 }
 
-/// A network with 50 units, in so many epochs of 50 updates.
+/// A network as `train` makes one, in so many epochs of 50 updates.
 macro_rules! network {
     ($epochs:literal) => {
         &[
             ("epochs", $epochs),
             ("batches-per-epoch", "50"),
             ("window", "50"),
-            ("forcing", "agtf"),
-            ("lr", "2e-3"),
-            ("average", "0.999"),
             ("threads", "1"),
         ]
     };
@@ -142,6 +141,7 @@ fn fit(series: Series, settings: &[(&str, &str)]) -> Reconstruction {
     for (name, text) in settings {
         raw.push(name, text, Place::Flag);
     }
+    let raw = raw.with_usual(&series).unwrap();
     let experiment = Experiment::check(&raw).unwrap();
     let recording = Arc::new(Recording::in_memory(series));
     let task = Task::new(&experiment, recording).unwrap();
@@ -167,7 +167,12 @@ fn verdicts_on_models_of_known_training() {
             let data = model.see_prepared(&test).unwrap();
             let (origin, request) = (Origin::default(), Request::default());
             let judged = evaluate(&model, &data, &origin, &request, &cache, &mut Unwatched);
-            tally.add(system, case.name, case.right, judged.unwrap().verdict().word);
+            tally.add(
+                system,
+                case.name,
+                case.right,
+                judged.unwrap().verdict().word,
+            );
         }
     }
     tally.check();

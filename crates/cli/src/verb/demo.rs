@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use attractor::Error;
-use attractor::anatomy::{
-    self, AnatomyDocument, CYCLES, SECONDS, beside, default_steps, dissect,
-};
+use attractor::anatomy::{self, AnatomyDocument, CYCLES, SECONDS, beside, default_steps, dissect};
 use attractor::evaluation::{self, Cache, Evaluation, EvaluationDocument, Levels, evaluate};
 use attractor::experiment::{DataSource, threads};
 use attractor::format;

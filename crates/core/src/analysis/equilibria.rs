@@ -107,13 +107,20 @@ mod tests {
     #[test]
     fn lorenz_rests_at_three_points_none_of_which_is_stable() {
         let found = of("lorenz63");
-        let points: Vec<&[f64]> = found.cycles.iter().map(|c| c.points[0].as_slice()).collect();
+        let points: Vec<&[f64]> = found
+            .cycles
+            .iter()
+            .map(|c| c.points[0].as_slice())
+            .collect();
         let r = 72f64.sqrt();
         let expected = [[-r, -r, 27.0], [0.0; 3], [r, r, 27.0]];
         assert_eq!(points.len(), 3);
         for (point, expected) in points.iter().zip(&expected) {
             let pairs = point.iter().zip(expected);
-            assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-7), "{point:?}");
+            assert!(
+                pairs.clone().all(|(a, b)| (a - b).abs() < 1e-7),
+                "{point:?}"
+            );
         }
         assert!(found.cycles.iter().all(|c| c.kind() == Kind::Saddle));
         let root = 1201f64.sqrt();

@@ -3,7 +3,7 @@
 
 use super::super::{Record, Seen, Severity};
 use crate::series::Series;
-use crate::text::count;
+use crate::text::{count, enumerate};
 
 /// Customary sentinels, without their sign.
 const CUSTOMARY: [f64; 15] = [
@@ -56,30 +56,39 @@ pub fn sentinels(series: &Series) -> Vec<(usize, f64, usize)> {
 
 /// The flag that reads these as missing.
 pub fn flag(values: impl Iterator<Item = f64>) -> String {
+    format!("--missing-value={}", different(values).join(","))
+}
+
+/// Values as texts, each once.
+fn different(values: impl Iterator<Item = f64>) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for text in values.map(|value| value.to_string()) {
         if !texts.contains(&text) {
             texts.push(text);
         }
     }
-    format!("--missing-value={}", texts.join(","))
+    texts
 }
 
 pub(in super::super) fn seen(record: &Record) -> Vec<Seen> {
     let found = |c: usize| sentinel(&record.columns[c]).map(|found| (c, found));
     let found: Vec<(usize, (f64, usize))> = (0..record.channels.len()).filter_map(found).collect();
-    let Some(&(_, (value, times))) = found.first() else {
+    if found.is_empty() {
         return Vec::new();
-    };
+    }
     let channels: Vec<usize> = found.iter().map(|(c, _)| *c).collect();
+    let values = || found.iter().map(|(_, (value, _))| *value);
+    let times = count(found.iter().map(|(_, (_, times))| times).sum(), "time");
+    let texts = different(values());
+    let (occur, seem, them) = match texts.len() {
+        1 => ("occurs", "it seems", "it"),
+        _ => ("occur", "they seem", "them"),
+    };
     let what = format!(
-        "{value} occurs {}, far from all other values: it seems to stand for what is missing",
-        count(times, "time")
+        "{} {occur} {times}, far from all other values: {seem} to stand for what is missing",
+        enumerate(&texts)
     );
-    let remedy = format!(
-        "`{}` reads them as missing",
-        flag(found.iter().map(|(_, (value, _))| *value))
-    );
+    let remedy = format!("`{}` reads {them} as missing", flag(values()));
     vec![Seen::new(
         Severity::Problem,
         record.subject(&channels),
