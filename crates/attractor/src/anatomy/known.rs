@@ -69,6 +69,9 @@ pub struct Nearest {
 /// Means and spreads of the channels.
 type Moments = Vec<(f64, f64)>;
 
+/// Fixed points in the units of a system, each with its place in those of the data, and whether these differ.
+type Placed = (Vec<(Cycle, Vec<f64>)>, bool);
+
 /// A known system beside a model that was taken apart; `rows` are data as the model sees them.
 pub(super) fn known(
     info: &'static SystemInfo,
@@ -120,7 +123,7 @@ fn points(
     of_data: &Moments,
     step: &Step,
     expired: Expired<'_>,
-) -> Result<(Vec<(Cycle, Vec<f64>)>, bool), String> {
+) -> Result<Placed, String> {
     let simulation = simulation(info, step).map_err(|error| error.to_string())?;
     let system = simulation.system();
     let channels = system.channels().len();
