@@ -120,8 +120,9 @@ pub(crate) fn check_all(tally: &mut Tally) {
 
 /// `README.md` and the pages under `docs`, in order.
 fn pages() -> Vec<PathBuf> {
-    let folder = fs::read_dir(root().join("docs")).into_iter().flatten();
-    let mut pages: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+    let folders = ["docs", "docs/results"].map(|folder| fs::read_dir(root().join(folder)));
+    let entries = folders.into_iter().flatten().flatten().flatten();
+    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     pages.retain(|path| path.extension().is_some_and(|end| end == "md"));
     pages.sort();
     pages.insert(0, root().join("README.md"));
