@@ -37,8 +37,8 @@ const FORMATS: [(&str, &str); 3] = [("text", "txt"), ("md", "md"), ("latex", "te
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let request = match Request::of(words) {
         Ok(request) => request,
-        Err(mistake) => {
-            println!("error: {mistake}");
+        Err(error) => {
+            println!("error: {error}");
             println!("hint: cargo xtask paper [--quick] [--data DIR] [--out DIR] [--workers N]");
             return ExitCode::from(2);
         }
@@ -49,8 +49,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     }
     let studies = match studies::of_the_paper() {
         Ok(studies) => studies,
-        Err(mistake) => {
-            println!("error: {mistake}");
+        Err(error) => {
+            println!("error: {error}");
             return ExitCode::FAILURE;
         }
     };

@@ -48,9 +48,9 @@ use others::Ground;
 pub struct Request {
     /// The longest period of cycles.
     pub cycles: usize,
-    /// How long to look for fixed points and cycles, in seconds.
+    /// Seconds to spend on the search for fixed points and cycles, in seconds.
     pub seconds: f64,
-    /// Steps of the orbit, at least [`BLOCKS`], after a tenth as many that do not count.
+    /// Steps of the orbit, at least [`BLOCKS`], after a transient of a tenth as many.
     pub steps: usize,
     /// Threads of the search.
     pub threads: usize,

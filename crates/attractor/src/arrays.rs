@@ -52,7 +52,7 @@ pub enum ArrayError {
         found: f64,
     },
     /// Steps of time differ.
-    #[error("steps of time differ: {expected} expected before row {} of trajectory {}, found {found}", row + 1, trajectory + 1)]
+    #[error("time steps differ: expected {expected} before row {} of trajectory {}, found {found}", row + 1, trajectory + 1)]
     Uneven {
         /// The trajectory, from 0.
         trajectory: usize,
@@ -258,7 +258,7 @@ mod tests {
         assert!(
             uneven
                 .to_string()
-                .starts_with("steps of time differ: 1 expected before row 5"),
+                .starts_with("time steps differ: 1 expected before row 5"),
             "{uneven}"
         );
         assert!(of_times(&[0.0, 1.0, 2.0, 3.0, 4.3, 5.3], Some(1.0)).is_ok());

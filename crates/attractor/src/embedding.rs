@@ -39,7 +39,7 @@ pub struct Request {
     pub method: Method,
     /// The largest delay.
     pub max_delay: Option<usize>,
-    /// Points at most so many rows apart are no neighbours.
+    /// Points at most this many rows apart do not count as neighbours.
     pub theiler: Option<usize>,
     /// By how much L must fall for PECUZAL to take a coordinate.
     pub threshold: f64,
@@ -116,7 +116,7 @@ pub enum EmbeddingError {
         name: String,
     },
     /// One channel is needed.
-    #[error("one channel is needed, found {found}")]
+    #[error("expected one channel, found {found}")]
     SeveralChannels {
         /// How many there are.
         found: usize,

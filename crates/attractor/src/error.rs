@@ -29,7 +29,7 @@ use crate::store::unreadable;
 use crate::study::StudyError;
 use crate::watch::WatchError;
 
-/// A mistake of the user or of the machine; what it says, where, and [what next](Error::hint).
+/// Invalid input, or a failure of the machine: what it says, where, and [what next](Error::hint).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A setting is unknown or outside its range.

@@ -245,7 +245,7 @@ pub enum EvaluationError {
         found: usize,
     },
     /// An exponent that no time can be measured in.
-    #[error("a Lyapunov exponent above 0 is needed, found {found}")]
+    #[error("expected a Lyapunov exponent above 0, found {found}")]
     Exponent {
         /// What was given.
         found: f64,

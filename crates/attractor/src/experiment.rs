@@ -317,7 +317,7 @@ pub enum ExperimentError {
         range: f64,
     },
     /// A column of times would be trained on.
-    #[error("channel `{channel}` {why}: it is no state of the system")]
+    #[error("channel `{channel}` {why}: it is not a state of the system")]
     Clock {
         /// The channel.
         channel: String,

@@ -50,7 +50,7 @@ pub struct Departure {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GenerateError {
     /// No rows are asked for.
-    #[error("at least one step is needed, found 0")]
+    #[error("expected at least one step, found 0")]
     NoSteps,
     /// The rows do not fit into memory.
     #[error("{} of {} do not fit into memory", count(*rows, "row"), count(*channels, "channel"))]

@@ -92,7 +92,7 @@ static SECONDS: Setting = setting(
     "seconds",
     "10",
     Domain::NON_NEGATIVE,
-    "How long to look for fixed points and cycles",
+    "Seconds to spend on the search for fixed points and cycles",
 );
 static ORBIT: Setting = setting(
     "steps",
@@ -135,7 +135,7 @@ static THEILER: Setting = setting(
     "theiler",
     AUTO,
     auto(0, LONGEST),
-    "Points at most so many rows apart are no neighbours",
+    "Points at most this many rows apart do not count as neighbours",
 );
 static THRESHOLD: Setting = setting(
     "threshold",

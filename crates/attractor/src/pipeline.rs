@@ -99,7 +99,7 @@ pub enum Spread {
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// A text is no step.
-    #[error("`{text}` is no step: {expected}")]
+    #[error("`{text}` is not a step: {expected}")]
     Text {
         /// The text.
         text: String,

@@ -25,7 +25,7 @@ pub struct Request {
     pub dims: Option<RangeInclusive<usize>>,
     /// The delay in rows.
     pub delay: Option<usize>,
-    /// Points at most so many rows apart are no neighbours.
+    /// Points at most this many rows apart do not count as neighbours.
     pub theiler: Option<usize>,
     /// The region of the fit in units of time.
     pub fit: Option<RangeInclusive<f64>>,

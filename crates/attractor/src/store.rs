@@ -66,7 +66,7 @@ pub(crate) fn unreadable(source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::NotFound => "no such file".to_string(),
         io::ErrorKind::PermissionDenied => "this user may not read the file".to_string(),
-        io::ErrorKind::IsADirectory => "a file is needed, found a folder".to_string(),
+        io::ErrorKind::IsADirectory => "expected a file, found a folder".to_string(),
         _ => format!("cannot read: {source}"),
     }
 }

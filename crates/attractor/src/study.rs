@@ -26,7 +26,7 @@ use crate::Error;
 use crate::experiment::DataSource;
 
 pub use cell::Cell;
-pub use error::{Mistake, StudyError};
+pub use error::{StudyError, StudyFault};
 pub(crate) use folder::{JOBS, LEVELS, ended, ended_beside, run_folder};
 pub use folder::{Record, index};
 pub use judging::Judging;

@@ -1,4 +1,4 @@
-//! Model files: what is written is read back; every mistake has its own words; no bytes do harm.
+//! Model files: what is written is read back; every error has its own words; no bytes do harm.
 #![allow(
     clippy::unwrap_used,
     reason = "helpers of tests are not marked as tests"

@@ -1,4 +1,4 @@
-//! NumPy files: every element type, byte order, version and order by hand; every mistake; and agreement with NumPy
+//! NumPy files: every element type, byte order, version and order by hand; every error; and agreement with NumPy
 //! itself where Python has it.
 #![allow(
     clippy::unwrap_used,
@@ -211,7 +211,7 @@ fn foreign_files_and_versions() {
     let error = read(&npy(4, "{}", &[])).unwrap_err();
     assert_eq!(
         error.fault.to_string(),
-        "versions 1, 2 and 3 of the NumPy format are known, found 4.0"
+        "expected version 1, 2 or 3 of the NumPy format, found 4.0"
     );
 }
 

@@ -26,7 +26,7 @@ fn noise(len: usize) -> Vec<f64> {
     (0..len).map(&mut next).collect()
 }
 
-/// One channel, with `rate` rows a second.
+/// One channel, with `rate` rows per second.
 fn recording(x: Vec<f64>, rate: f64) -> Series {
     let step = Step {
         dt: 1.0 / rate,

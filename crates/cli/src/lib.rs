@@ -29,7 +29,7 @@ struct Cli {
 }
 
 /// Exit code for invalid input.
-const MISTAKE: u8 = 2;
+const INVALID: u8 = 2;
 
 /// Exit code where a training or an orbit diverged, so that there is nothing to write, or where a check fails. A report on an
 /// orbit that diverged has succeeded.
@@ -49,7 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode
     hush_foreign_panics();
     if !Isa::is_built_for_here() {
         let _ = writeln!(notes(), "{FOREIGN_PROCESSOR}");
-        return ExitCode::from(MISTAKE);
+        return ExitCode::from(INVALID);
     }
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let parsed = command(&arguments).try_get_matches_from(&arguments);
@@ -74,7 +74,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode
         }
         Err(error) => {
             report(&error, &mut notes());
-            ExitCode::from(if error.is_outcome() { OUTCOME } else { MISTAKE })
+            ExitCode::from(if error.is_outcome() { OUTCOME } else { INVALID })
         }
     }
 }

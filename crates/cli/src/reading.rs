@@ -22,7 +22,7 @@ pub(crate) struct Reading {
     /// Column of times, by name or number from 1; `none` for none
     #[arg(long, value_name = "COLUMN")]
     time: Option<Column>,
-    /// Channels by name, number from 1 or pattern, with commas between, as in `EEG *,Fp1` [default: all others]
+    /// Channels by name, number from 1 or pattern, separated by commas, as in `EEG *,Fp1` [default: all others]
     #[arg(
         long,
         value_name = "COLUMNS",
@@ -30,13 +30,13 @@ pub(crate) struct Reading {
         visible_alias = "state"
     )]
     channels: Vec<Column>,
-    /// Columns of external inputs, by name or number from 1, with commas between
+    /// Columns of external inputs, by name or number from 1, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     input: Vec<Column>,
     /// Column of names of trajectories, by name or number from 1; `none` for none
     #[arg(long, value_name = "COLUMN")]
     trajectory: Option<Column>,
-    /// Only these trajectories, by name or pattern, with commas between; (1), (2), … stand for unnamed ones
+    /// Only these trajectories, by name or pattern, separated by commas; (1), (2), … stand for unnamed ones
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only_trajectories: Vec<Pattern>,
     /// What separates the columns of a text table
@@ -57,7 +57,7 @@ pub(crate) struct Reading {
     /// Leave rows from this time on out, or from this row on, as in `row:2000`
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     to: Option<Moment>,
-    /// Numbers that stand for missing values, with commas between, as in `-99.99,9999`; may be repeated
+    /// Numbers that stand for missing values, separated by commas, as in `-99.99,9999`; may be repeated
     #[arg(
         long,
         value_name = "NUMBERS",

@@ -235,7 +235,7 @@ fn whole_trajectories_are_held_out() {
     );
     let (out, notes) = said(folder.path(), &learn, 0);
     assert!(
-        notes.contains("the test part are whole trajectories (1)"),
+        notes.contains("the test part consists of whole trajectories (1)"),
         "{notes}"
     );
     let found: Value = serde_json::from_str(&out).unwrap();

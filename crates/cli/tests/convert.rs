@@ -262,7 +262,7 @@ fn parquet_that_is_not_read_says_what_next() {
     };
     assert_eq!(
         told("pyarrow-zstd.parquet"),
-        "error: columns packed by zstd are not read: FILE\n\
+        "error: columns compressed by zstd are not read: FILE\n\
          hint: in Python: import pandas; pandas.read_parquet(\"x.parquet\").to_parquet(\"y.parquet\", compression=\"snappy\")\n"
     );
     // A run of 2·10⁹ nulls in 109 bytes: 8 bytes each, against 256 MiB and 200 times the size.
@@ -304,7 +304,7 @@ fn the_array_that_was_chosen_is_told() {
     assert_eq!(
         said(folder, &["m.mat", "o.csv"]),
         format!(
-            "note: of several arrays b (3 × 1) is read, which has the most rows; --array chooses another: a (2 × 1): m.mat\n{wrote}"
+            "note: of several arrays, b (3 × 1) is read because it has the most rows; --array chooses another: a (2 × 1): m.mat\n{wrote}"
         )
     );
     assert_eq!(said(folder, &["m.mat", "o.csv", "--array", "b"]), wrote);
@@ -343,8 +343,7 @@ fn a_damaged_parquet_file_is_told_without_a_panic() {
     ] {
         fs::copy(found.join(name), folder.path().join("a.parquet")).unwrap();
         let told = complaint(folder.path(), &["a.parquet", "b.csv"]);
-        let expected =
-            format!("error: this is no Parquet file that can be read: {reason}: a.parquet");
+        let expected = format!("error: this Parquet file cannot be read: {reason}: a.parquet");
         assert_eq!(told.lines().next(), Some(expected.as_str()), "{name}");
         assert!(!told.contains("panicked"), "{told}");
     }

@@ -183,7 +183,7 @@ const SPARSE: &str =
 #[test]
 fn an_interval_that_no_window_reaches_is_told() {
     let folder = lorenz(4000);
-    // ln 2/λ is 77 rows (λ = 0.0091 a row).
+    // ln 2/λ is 77 rows (λ = 0.0091 per row).
     for flags in ["--window 30", "--interval 50 --window 50"] {
         let (_, notes) = said(folder.path(), &format!("{SPARSE} {flags}"), 0);
         assert!(notes.contains("are forced at their start alone"), "{notes}");
@@ -290,7 +290,7 @@ fn missing_rows_are_left_out_and_said_so() {
 }
 
 /// What is asked, and what is part of the answer.
-const MISTAKES: &[(&str, &str)] = &[
+const INVALID: &[(&str, &str)] = &[
     ("embed flat.csv out.csv", "channel `x` is constant"),
     (
         "embed lorenz.csv out.csv --max-delay 400",
@@ -314,14 +314,14 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "embed lorenz.csv out.csv --method delay",
-        "one channel is needed, found 3",
+        "expected one channel, found 3",
     ),
     (
         "embed lorenz.csv lorenz.csv",
         "the file to write is the one to read",
     ),
     ("embed lorenz.csv out.xyz", "xyz"),
-    ("lyapunov lorenz.csv", "one channel is needed, found 3"),
+    ("lyapunov lorenz.csv", "expected one channel, found 3"),
     (
         "lyapunov lorenz.csv --channels x --steps 500",
         "--steps does not act on a recording",
@@ -380,7 +380,7 @@ fn mistakes_are_told_and_nothing_is_written() {
     write(folder.path(), "huge.csv", sine(1e300));
     write(folder.path(), "tiny.csv", sine(1e-310));
     write(folder.path(), "row.csv", ["4".to_string()].into_iter());
-    for (arguments, expected) in MISTAKES {
+    for (arguments, expected) in INVALID {
         let (out, complaint) = said(folder.path(), arguments, 2);
         assert!(
             complaint.contains(expected) && out.is_empty(),

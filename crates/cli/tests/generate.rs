@@ -140,7 +140,7 @@ fn mistakes_are_told() {
             "no model.safetensors in this folder: empty",
         ),
         ("l.csv --steps 3", "not a safetensors file"),
-        ("r --steps 0", "at least one step is needed"),
+        ("r --steps 0", "expected at least one step"),
         ("r --steps 1000000000000000000", "do not fit into memory"),
         (
             "r --steps 3 --data two.csv",
@@ -286,7 +286,7 @@ fn numpy_generates_the_same_orbit() {
     assert_eq!((ours.len(), theirs.len()), (60, 60));
     for (t, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
         for (a, b) in ours.iter().zip(theirs) {
-            // Sums of some twenty terms of size one, rounded in another order: 20 · 1.1e-16 a step, over 60 steps of
+            // Sums of some twenty terms of size one, rounded in another order: 20 · 1.1e-16 per step, over 60 steps of
             // a map that hardly expands, and a start through B⁺ whose condition number is below 100.
             assert!(
                 (a - b).abs() < 60.0 * 100.0 * 20.0 * 1.1e-16,

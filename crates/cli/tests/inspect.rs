@@ -99,7 +99,7 @@ fn the_smallest_files_are_inspected() {
             vec![path.as_path(), Path::new("--json")],
         ] {
             let output = inspect(&arguments);
-            // Too short for a window, which is a problem and no mistake.
+            // Too short for a window, which is a problem, not an error.
             assert_eq!(output.status.code(), Some(1), "{content}");
             assert!(text(&output).contains("too") && output.stderr.is_empty());
         }

@@ -144,7 +144,7 @@ fn a_folder_of_others_is_refused_and_stays_as_it_is() {
         fs::write(&path, "mine").unwrap();
         let (_, told) = said(here, SEARCH, 2);
         assert!(
-            told.contains("error: the folder holds something else than a study: s\nhint: "),
+            told.contains("error: the folder holds something other than a study: s\nhint: "),
             "{told}"
         );
         assert_eq!(fs::read(&path).unwrap(), b"mine");

@@ -594,7 +594,7 @@ fn mistakes_about_a_model_are_told() {
         ("w.csv --pe-steps 0", "error: `pe-steps` must be"),
         (
             "w.csv --pe-steps 5 --lyapunov -1",
-            "error: a Lyapunov exponent above 0 is needed, found -1",
+            "error: expected a Lyapunov exponent above 0, found -1",
         ),
         (
             "w.csv --pe-steps 5 --threshold 0",
@@ -636,7 +636,7 @@ fn runs_of_old_programs_were_chosen_by_what_they_held_out() {
     fs::remove_file(folder.path().join("a.csv")).unwrap();
     let (_, notes) = said(folder.path(), "evaluate r --data b.csv --no-floors", 0);
     assert!(
-        notes.contains("trained on these rows is not known"),
+        notes.contains("it is not known whether the model was trained on these rows"),
         "{notes}"
     );
 }

@@ -54,7 +54,7 @@ fn steps_are_done_in_the_order_typed() {
     );
     assert_eq!(out, "");
     assert!(
-        notes.contains("note: the same for other data is: detrend; smooth gaussian:6; scale "),
+        notes.contains("note: to do the same to other data: detrend; smooth gaussian:6; scale "),
         "{notes}"
     );
     assert!(
@@ -99,7 +99,7 @@ fn mistakes_are_told() {
     for (arguments, expected) in [
         (
             "--smooth hann:14",
-            "error: `smooth hann:14` is no step: expected gaussian:SIGMA",
+            "error: `smooth hann:14` is not a step: expected gaussian:SIGMA",
         ),
         (
             "--band-pass 1:70",
@@ -126,7 +126,7 @@ fn mistakes_are_told() {
     let (_, told) = said(folder.path(), "prepare a.csv b.csv --smooth hann:14", 2);
     assert_eq!(
         told,
-        "error: `smooth hann:14` is no step: expected gaussian:SIGMA, hann:ROWS or hann:ROWS:padded with an odd number of rows from 3\n\
+        "error: `smooth hann:14` is not a step: expected gaussian:SIGMA, hann:ROWS or hann:ROWS:padded with an odd number of rows from 3\n\
          hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch, missing, interpolate, every, noise and cut\n"
     );
     let (_, told) = said(folder.path(), "prepare a.csv b.edf --detrend", 2);
@@ -244,7 +244,7 @@ fn a_wrong_step_of_an_experiment_is_told_with_its_line() {
         assert_eq!(
             told,
             format!(
-                "error: `smoth gaussian:2` is no step: no step has this name (line {line} of bad.toml)\n\
+                "error: `smoth gaussian:2` is not a step: no step has this name (line {line} of bad.toml)\n\
                  hint: steps are smooth, standardize, scale, detrend, band-pass, low-pass, high-pass, notch, missing, interpolate, every, noise and cut\n"
             )
         );

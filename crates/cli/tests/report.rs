@@ -407,7 +407,7 @@ fn orbit_of_program(folder: &Path, model: &str) -> Vec<Vec<f64>> {
 }
 
 /// Sums are taken in the same order and parameters are the same bits, so that orbits are equal. Only tanh, sines and cosines may
-/// differ, by an ulp a step: a Lorenz system over 0.6 units of time, and a barely trained map stretches by less than 1.2 a step, 60 steps by less than 6e4, and
+/// differ, by one ulp per step: a Lorenz system over 0.6 units of time, and a barely trained map stretches by less than 1.2 per step, 60 steps by less than 6e4, and
 /// 6e4 · 2e-16 · 60 < 1e-9.
 #[track_caller]
 fn assert_same_orbit(folder: &Path, model: &str, page: &str) {

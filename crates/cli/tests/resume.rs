@@ -170,7 +170,7 @@ fn data_that_are_gone_are_told_with_where_they_were() {
     );
     assert!(gone.contains(&expected), "{gone}");
     assert!(
-        gone.contains("hint: bring the file back, or name where it is now as `path` of [data] in r/experiment.toml"),
+        gone.contains("hint: restore the file, or name where it is now as `path` of [data] in r/experiment.toml"),
         "{gone}"
     );
     let file = here.join("r/experiment.toml");

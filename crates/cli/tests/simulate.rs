@@ -180,7 +180,7 @@ fn mistakes_are_told_before_the_work() {
     );
     let steps = complaint("lorenz63 --steps 0 --out a.csv", 2);
     assert!(
-        steps.starts_with("error: at least one step is needed"),
+        steps.starts_with("error: expected at least one step"),
         "{steps}"
     );
     let dt = complaint("lorenz63 --steps 10 --dt -0.1 --out a.csv", 2);

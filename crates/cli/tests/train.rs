@@ -381,7 +381,7 @@ fn a_folder_in_use_is_left_alone() {
     refused(
         folder.path(),
         "l.csv --out l.csv",
-        &["a folder is needed for the run"],
+        &["expected a folder for the run"],
     );
     fs::create_dir(folder.path().join("empty")).unwrap();
     said(

@@ -54,7 +54,7 @@ pub struct Plan {
     pub dims: RangeInclusive<usize>,
     /// The delay τ in rows.
     pub delay: usize,
-    /// Points at most so many rows apart are no neighbours.
+    /// Points at most this many rows apart do not count as neighbours.
     pub theiler: usize,
     /// The region of the fit in steps; found where not given.
     pub fit: Option<RangeInclusive<usize>>,

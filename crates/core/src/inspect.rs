@@ -52,7 +52,7 @@ pub struct Inspection {
     pub inputs: Vec<String>,
     /// How a second recording compares, if one was given.
     pub against: Option<Comparison>,
-    /// What to know before training, the gravest first.
+    /// What to know before training, the most serious first.
     pub findings: Vec<Finding>,
 }
 

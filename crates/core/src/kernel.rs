@@ -90,7 +90,7 @@ pub(crate) struct At<'a, P, Q> {
     pub(crate) marks: &'a [Q],
 }
 
-/// A number a unit, step by step.
+/// One number per unit, step by step.
 #[derive(Debug, Clone)]
 pub(crate) struct Units<P> {
     values: Vec<P>,

@@ -18,7 +18,7 @@ const BETA2: f64 = 0.999;
 const EPSILON: f32 = 1e-8;
 const RHO_THRESHOLD: f64 = 4.0;
 
-/// How a gradient becomes a step.
+/// Optimizer, which turns a gradient into a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Optimizer {
     /// Adam with its variance rectified.
@@ -164,9 +164,9 @@ impl Task for Step<'_> {
 /// acts already on the last update of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponential {
-    /// First learning rate.
+    /// Initial learning rate.
     pub start: f64,
-    /// Last learning rate.
+    /// Final learning rate.
     pub end: f64,
     /// Number of epochs.
     pub epochs: u64,
@@ -185,7 +185,7 @@ impl Exponential {
 /// η falls by the same factor at every update, down to a floor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Floored {
-    /// First learning rate.
+    /// Initial learning rate.
     pub start: f64,
     /// What it is multiplied by at every update.
     pub factor: f64,

@@ -153,7 +153,7 @@ impl Channel {
 }
 
 impl Default for Step {
-    /// One row a unit of time, for data that do not say.
+    /// One row per unit of time, for data that do not say.
     fn default() -> Step {
         Step {
             dt: 1.0,

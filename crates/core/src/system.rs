@@ -165,7 +165,7 @@ pub enum Time {
         /// The default sampling step.
         dt: f64,
     },
-    /// Discrete time: a row a step.
+    /// Discrete time: one row per step.
     Map,
 }
 

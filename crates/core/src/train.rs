@@ -47,7 +47,7 @@ pub use rounds::Rounds;
 pub struct Course {
     /// The learning rate, the number of epochs and their length.
     pub schedule: Schedule,
-    /// How a gradient becomes a step.
+    /// Optimizer, which turns a gradient into a step.
     pub optimizer: Optimizer,
     /// The penalty on weights.
     pub weight_decay: WeightDecay,
@@ -153,7 +153,7 @@ pub struct Plan {
     pub forcing: Forcing,
     /// How the strength of generalized forcing follows the model; `None` keeps it.
     pub adaptation: Option<Adaptation>,
-    /// Whether teacher signals are differentiated.
+    /// Whether gradients also pass through the teacher signals.
     pub forcing_gradient: ForcingGradient,
     /// Penalties on parameters.
     pub penalties: PenaltyWeights,
@@ -175,7 +175,7 @@ pub struct State {
     pub update: u64,
     /// Epochs made.
     pub epoch: u64,
-    /// Strength of generalized forcing.
+    /// Strength α of generalized forcing, from 0 (none) to 1.
     pub alpha: f64,
     /// What the schedule's learning rate is multiplied by.
     pub rate_scale: f64,
@@ -401,7 +401,7 @@ mod tests {
     use crate::map::MODELS;
     use crate::observation::ObservationKind;
 
-    /// Three channels, five states, one input, seven hidden units or bases: four numbers a state, two a channel, one an input;
+    /// Three channels, five states, one input, seven hidden units or bases: four numbers per state, two per channel, one per input;
     /// of a shallow model two a unit, of the others two a state, of dendritic ones two more.
     #[test]
     fn numbers_are_counted_by_what_the_units_are() {

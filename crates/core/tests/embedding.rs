@@ -21,7 +21,7 @@ use attractor_core::measure::Rows;
 use attractor_core::progress::{Control, Progress, Stopped, Unwatched};
 use serde_json::Value;
 
-/// Rows of a flow by the classical Runge–Kutta method, one step a row: the same bits as those of `reference_pecuzal.py`.
+/// Rows of a flow by the classical Runge–Kutta method, one step per row: the same bits as those of `reference_pecuzal.py`.
 fn orbit<const N: usize>(
     field: impl Fn([f64; N]) -> [f64; N],
     mut u: [f64; N],

@@ -64,7 +64,7 @@ fn reference() -> Option<Vec<(String, Vec<f64>)>> {
         .then(|| text.lines().map(parse).collect())
 }
 
-/// Both are allowed 1e-12 a step and coordinate; errors of some 50 steps of each may add up and grow over one unit of
+/// Both are allowed 1e-12 per step and coordinate; errors of some 50 steps of each may add up and grow over one unit of
 /// time by e^λ with λ < 18 at most in the multiscale system (6e7 for its worst coordinate), below 4 elsewhere.
 #[test]
 fn states_after_one_unit_of_time_agree() {

@@ -164,7 +164,7 @@ def test_tools(lorenz: at.Series) -> None:
     assert at.lyapunov(x, dims=(3, 4)).exponent.per_time is not None
     with pytest.raises(at.SettingError, match="`fit` must be A:B"):
         at.lyapunov(x, fit=(3, 1))
-    with pytest.raises(at.EmbeddingError, match="one channel is needed, found 3"):
+    with pytest.raises(at.EmbeddingError, match="expected one channel, found 3"):
         at.lyapunov(lorenz)
     assert at.prepare(x, "every 2").dt == 0.02
     with pytest.raises(at.PipelineError, match="no step") as refused:

@@ -20,7 +20,7 @@ pub struct Preparation {
     pub standardize: Standardize,
     /// Share at the end of every trajectory that is kept for scoring.
     pub held_out: f64,
-    /// Whole trajectories that are kept for scoring: how many at the end, their names with commas between, or `none`.
+    /// Whole trajectories that are kept for scoring: how many at the end, their names, separated by commas, or `none`.
     pub held_out_trajectories: String,
     /// Share at the end of what is left that parameters are chosen by.
     pub select: f64,

@@ -37,13 +37,13 @@ static OF_ALL: &[Setting] = &[
             low: 0.0,
             high: 1e4,
         },
-        "Width in rows of a Gaussian that data are smoothed with; 0 for none",
+        "Width, in rows, of the Gaussian that smooths the data; 0 for none",
     ),
     setting(
         "standardize",
         "auto",
         Domain::Choice(&["auto", "on", "off"]),
-        "Scale channels to mean 0 and spread 1, as the training part has them; auto does where one is far from it",
+        "Scale every channel to mean 0 and spread 1 (standard deviation), both of the training rows; auto does so if a channel is far from that",
     ),
     setting(
         "held-out",
@@ -52,13 +52,13 @@ static OF_ALL: &[Setting] = &[
             low: 0.0,
             high: 0.9,
         },
-        "Share at the end of every trajectory that is kept for scoring: neither trained on nor chosen by",
+        "Share of rows at the end of every trajectory that is kept for scoring: used neither for training nor for choosing parameters",
     ),
     setting(
         HELD_OUT_TRAJECTORIES,
         "none",
         Domain::Text,
-        "Whole trajectories that are kept for scoring: how many at the end, or their names with commas between",
+        "Whole trajectories that are kept for scoring: how many at the end, or their names, separated by commas",
     ),
     setting(
         "seed",
@@ -73,13 +73,13 @@ static OF_ALL: &[Setting] = &[
         "threads",
         AUTO,
         Domain::Auto { low: 0, high: 1024 },
-        "Worker threads, without effect on the result; auto uses as many as pay while other programs run, 0 all cores",
+        "Worker threads, which do not affect the result; auto uses as many as help while other programs run, 0 all cores",
     ),
     setting(
         "isa",
         "auto",
         Domain::Choice(&["auto", "baseline", "avx2", "avx512"]),
-        "Instruction set; auto takes the best of this processor, and avx2 and avx512 give the same result",
+        "Instruction set; auto takes the best that this processor has; avx2 and avx512 give the same result",
     ),
 ];
 
@@ -93,7 +93,7 @@ static OF_LOOP: &[Setting] = &[
         "best-by",
         "none",
         Domain::Choice(&["none", "d_stsp", "d_h", "both", "pe", "auto"]),
-        "Keep the parameters with the lowest score on the training rows, or on those that `select` keeps from training; `both` is d_stsp × d_h, and `auto` too, where the data have them; `none` keeps the last ones, as the paper does",
+        "Score by which parameters are chosen: the lowest on the training rows, or on those that `select` sets aside; `both` is d_stsp × d_h, and so is `auto` where the data have these; `none` keeps the last parameters, as the paper does",
     ),
     setting(
         "best-every",
@@ -120,7 +120,7 @@ static OF_LOOP: &[Setting] = &[
             low: 0.0,
             high: 0.9,
         },
-        "Share at the end of the training part of every trajectory that is not trained on and that best-by judges by; 0 judges by the training rows",
+        "Share of the training part, at the end of every trajectory, that is set aside for best-by to judge by; 0 judges by the training rows",
     ),
     setting(
         "checkpoint-every",
@@ -132,7 +132,7 @@ static OF_LOOP: &[Setting] = &[
         "retries",
         "0",
         up_to(0, 1000),
-        "How often a training that diverges, or whose loss jumps by a factor of 30, goes back to its last checkpoint",
+        "How many times a training that diverges, or whose loss jumps by a factor of 30, may go back to its last checkpoint",
     ),
 ];
 
@@ -238,7 +238,7 @@ pub struct Preset {
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: USUAL,
-        about: "What `train` begins with: adaptive forcing, a higher learning rate for fewer epochs, cut gradients, and the parameters or averages with the lowest D_stsp × D_H",
+        about: "The default of `train`: adaptive forcing, a higher learning rate for fewer epochs, clipped gradients, and the parameters, or averages of them, with the lowest D_stsp × D_H",
         set: &[
             ("forcing", "agtf"),
             ("epochs", "2000"),
@@ -273,7 +273,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "best-attractor",
-        about: "As best, every 20 epochs, with B stretched so that orbits vary as the data do: on noisy recordings a nearer attractor, worse forecasts",
+        about: "As best, but every 20 epochs and with B stretched so that free orbits vary as much as the data: on noisy recordings a better attractor, but worse forecasts",
         set: &[
             ("average", "0.999"),
             ("best-by", "d_stsp"),

@@ -103,7 +103,7 @@ pub enum Fault {
         found: String,
     },
     /// Columns of years and months name no day.
-    #[error("the columns of year and month name no day on {at}")]
+    #[error("the columns of year and month are not a date on {at}")]
     NoDate {
         /// Where.
         at: At,
@@ -252,7 +252,7 @@ pub enum Fault {
         found: String,
     },
     /// The version of the NumPy format is unknown.
-    #[error("versions 1, 2 and 3 of the NumPy format are known, found {major}.{minor}")]
+    #[error("expected version 1, 2 or 3 of the NumPy format, found {major}.{minor}")]
     Version {
         /// Major number.
         major: u8,
@@ -399,7 +399,7 @@ pub enum Fault {
         known: Vec<String>,
     },
     /// A library of another format says what is wrong.
-    #[error("this is no {format} file that can be read: {reason}")]
+    #[error("this {format} file cannot be read: {reason}")]
     Foreign {
         /// The format.
         format: &'static str,
@@ -407,7 +407,7 @@ pub enum Fault {
         reason: String,
     },
     /// The file is packed by what is not unpacked here.
-    #[error("columns packed by {found} are not read")]
+    #[error("columns compressed by {found} are not read")]
     Packing {
         /// What it is packed by.
         found: &'static str,
@@ -653,7 +653,7 @@ fn rates(groups: &[(f64, Vec<String>)]) -> String {
     let group = |(rate, names): &(f64, Vec<String>)| {
         let shown = names[..names.len().min(3)].join(", ");
         let more = if names.len() > 3 { ", …" } else { "" };
-        format!("{rate} a unit of time ({shown}{more})")
+        format!("{rate} per unit of time ({shown}{more})")
     };
     groups.iter().map(group).collect::<Vec<_>>().join(", ")
 }

@@ -45,7 +45,7 @@ mod tests {
         let fault = caught::<()>("Parquet", || panic!("not a level")).unwrap_err();
         assert_eq!(
             fault.to_string(),
-            "this is no Parquet file that can be read: it is damaged"
+            "this Parquet file cannot be read: it is damaged"
         );
     }
 }

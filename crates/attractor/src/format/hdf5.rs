@@ -27,7 +27,7 @@ pub(super) static HDF5: Format = Format {
         summary: "HDF5 dataset, one row per time step; read only",
         details: "\
 Reads a dataset of real numbers with one or two dimensions, plain or chunked, with deflate and shuffle.
-Of several, the one with the most rows, which a note tells, or the one that --array names, as in group/x.
+If there are several, the one with the most rows, as a note says, or the one that --array names, as in group/x.
 Tables that pandas writes to HDF5 are compound: write them to .parquet or .csv.",
         settings: &[],
         references: &[],

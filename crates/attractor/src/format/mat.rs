@@ -32,8 +32,7 @@ pub(super) static MAT: Format = Format {
         id: "mat",
         summary: "MATLAB file, versions 5 to 7 and 7.3; read only",
         details: "\
-Reads a matrix of real numbers, one row per time step; a single row is one channel. Of several, the one with the most
-rows, which a note tells, or the one that --array names. Structs, cells, texts, sparse and complex matrices are listed, not read.
+Reads a matrix of real numbers, one row per time step; a single row is one channel. If there are several, the one with the most rows, as a note says, or the one that --array names. Structs, cells, texts, sparse and complex matrices are listed, not read.
 Version 7.3 is HDF5.",
         settings: &[],
         references: &[],

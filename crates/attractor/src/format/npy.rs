@@ -116,7 +116,7 @@ fn losses(series: &Series) -> Result<Vec<&'static str>, Fault> {
     Ok(lost)
 }
 
-/// What arrays, one a trajectory, cannot hold.
+/// What arrays, one per trajectory, cannot hold.
 pub(super) fn array_losses(series: &Series) -> Result<Vec<&'static str>, Fault> {
     let all = series.trajectories();
     let cannot = |what| Fault::CannotHold {

@@ -1,4 +1,4 @@
-//! NumPy's `.npz`: a zip archive of arrays, one a trajectory, stored or deflated.
+//! NumPy's `.npz`: a zip archive of arrays, one per trajectory, stored or deflated.
 //!
 //! Trajectories come in the natural order of the arrays' names (`run2` before `run10`), since programs write them
 //! in any order. Arrays called `arr_0`, `arr_1`, … are those that NumPy saved without names, and stay unnamed.
@@ -23,7 +23,7 @@ pub(super) static NPZ: Format = Format {
     entry: Entry {
         kind: Kind::Format,
         id: "npz",
-        summary: "NumPy arrays, one a trajectory",
+        summary: "NumPy arrays, one per trajectory",
         details: "\
 Reads arrays as npy does, stored or deflated; their names are the names of the trajectories, in natural order.
 Writes deflated f8 arrays. Unnamed trajectories are arr_0, arr_1, … as NumPy calls them.

@@ -36,7 +36,7 @@ pub(super) static PARQUET: Format = Format {
         summary: "Parquet table, one row per time step; read only",
         details: "\
 Reads columns of numbers and booleans, and dates as the time axis, with the same titles and roles as a text table.
-Null is missing. A column of texts can name the trajectories. Packed by snappy, gzip or LZ4, or not at all.",
+Null is missing. A column of texts can name the trajectories. Compressed by snappy, gzip or LZ4, or not at all.",
         settings: &[],
         references: &[],
     },

@@ -59,7 +59,7 @@ pub(super) fn remarks(all: &[Variable], options: &ReadOptions) -> Vec<String> {
                 .map(|(_, variable)| describe(variable));
             let others = others.collect::<Vec<_>>().join(", ");
             vec![format!(
-                "of several arrays {read} is read, which has the most rows; --array chooses another: {others}"
+                "of several arrays, {read} is read because it has the most rows; --array chooses another: {others}"
             )]
         }
         _ => Vec::new(),
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(
             remarks(&all, &ReadOptions::default()),
             [
-                "of several arrays b (9 × 2) is read, which has the most rows; --array chooses another: a (5 × 2)"
+                "of several arrays, b (9 × 2) is read because it has the most rows; --array chooses another: a (5 × 2)"
             ]
         );
         assert!(remarks(&all, &named("a")).is_empty());

@@ -35,7 +35,7 @@ pub(super) static WFDB: Format = Format {
 Reads records of signals in formats 16 and 212, given the header or the signal file beside it.
 Descriptions are the names of the channels, values are in physical units by gain and baseline, time is in seconds.
 The lowest number of a format means that a value is missing.
-Not read: records of several segments, several samples a frame, other formats.",
+Not read: records of several segments, several samples per frame, other formats.",
         settings: &[],
         references: &["goldberger2000"],
     },

@@ -40,7 +40,7 @@ pub enum LearnError {
         path: PathBuf,
     },
     /// There are too few rows for three parts.
-    #[error("{needed} rows in a row are needed to train, select and test with, the longest stretch has {rows}: {}", path.display())]
+    #[error("the longest stretch has {rows} consecutive rows; {needed} are needed to train, select and test with: {}", path.display())]
     Short {
         /// The longest stretch.
         rows: usize,
@@ -50,7 +50,7 @@ pub enum LearnError {
         path: PathBuf,
     },
     /// All candidates are out.
-    #[error("no candidate has an orbit that stays: the first failed because {why}")]
+    #[error("no candidate has an orbit that stays bounded: the first failed because {why}")]
     Nothing {
         /// Why the first is out.
         why: String,

@@ -57,7 +57,7 @@ pub(super) fn finals(
     let chosen = made.iter().min_by(|a, b| a.rank().total_cmp(&b.rank()));
     let chosen = chosen.filter(|one| one.standing.is_some());
     let chosen = chosen.ok_or_else(|| LearnError::Nothing {
-        why: "none of the repeated fits stays".to_string(),
+        why: "no repeated fit has an orbit that stays bounded".to_string(),
     })?;
     ledger.chosen = Some(chosen.folder.clone());
     ledger.finals = made;

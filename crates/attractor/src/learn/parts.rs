@@ -98,7 +98,7 @@ fn in_words(series: &Series, shares: &Shares) -> String {
     let of = |share: f64| count((rows * share).round() as usize, "row");
     match &shares.whole {
         Some(names) => format!(
-            "the test part are whole trajectories ({names}); of each other one the last {} % select",
+            "the test part consists of whole trajectories ({names}); the last {} % of each other one select",
             100.0 * SELECTION
         ),
         None => format!(
@@ -150,7 +150,7 @@ fn with_bridges(source: DataSource, notes: &mut Vec<String>) -> Result<DataSourc
         return Ok(source);
     }
     notes.push(format!(
-        "runs of at most {} are interpolated: the longest stretch has {} then, not {before}",
+        "runs of at most {} are interpolated: the longest stretch then has {}, not {before}",
         count(BRIDGE, "missing row"),
         count(longest(&filled), "row")
     ));
@@ -184,7 +184,7 @@ fn with_states(
         }
         Ok(found) if found.coordinates.len() < 2 => {
             notes.push(format!(
-                "`{name}` seems to hide states, but no delay adds to it: it is taken as it is"
+                "`{name}` seems to hide states, but no delay adds to it: it is used as it is"
             ));
             return Ok((recording, TEST));
         }
@@ -195,7 +195,7 @@ fn with_states(
         embed_series(&parted(series)?, &found.coordinates).map_err(EmbeddingError::from)?;
     let names: Vec<&str> = states.channels().iter().map(|c| c.name.as_str()).collect();
     notes.push(format!(
-        "`{name}` is one channel of a system with more states: the states are {}; `attractor embed {} states.csv` alone makes such",
+        "`{name}` is one channel of a system with more states: the states are {}; `attractor embed {} states.csv` makes them",
         enumerate(&names),
         recording.source.as_typed()
     ));

@@ -69,7 +69,7 @@ impl ModelFileError {
     pub fn hint(&self) -> Option<Hint> {
         match &self.fault {
             ModelFault::Truncated => {
-                Some("bring the whole file back; the model of a run is trained again if its folder is removed".into())
+                Some("restore the whole file; the model of a run is trained again if its folder is removed".into())
             }
             ModelFault::NoModel => Some(
                 "in Python: `save_file(tensors, path, metadata={\"model\": \"clipped-shallow-plrnn\"})`".into(),

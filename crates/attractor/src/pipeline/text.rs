@@ -154,7 +154,7 @@ fn scaling(what: &str) -> Result<Step, String> {
     };
     let pairs: Option<Vec<(f64, f64)>> = what.split(',').map(pair).collect();
     let (mean, sd) = pairs
-        .ok_or("expected MEAN/SPREAD for every channel, with commas between")?
+        .ok_or("expected MEAN/SPREAD for every channel, separated by commas")?
         .into_iter()
         .unzip();
     Ok(Step::Scale(Scaling { mean, sd }))
@@ -163,7 +163,7 @@ fn scaling(what: &str) -> Result<Step, String> {
 fn missing(what: &str) -> Result<Step, String> {
     let number = |text: &str| text.trim().parse().ok().filter(|v: &f64| v.is_finite());
     let values: Option<Vec<f64>> = what.split(',').map(number).collect();
-    let values = values.ok_or("expected numbers with commas between")?;
+    let values = values.ok_or("expected numbers separated by commas")?;
     Ok(Step::Missing(values))
 }
 
@@ -283,7 +283,7 @@ mod tests {
             assert!(
                 error
                     .to_string()
-                    .starts_with(&format!("`{text}` is no step"))
+                    .starts_with(&format!("`{text}` is not a step"))
             );
             assert!(error.hint().is_some());
         }

@@ -29,7 +29,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// This process gave no sign of life for so long that another went on with the run.
-    #[error("another process has gone on with this run, which stood still here for over a minute: {}", path.display())]
+    #[error("another process has taken over this run, which made no progress here for over a minute: {}", path.display())]
     TakenOver {
         /// The folder.
         path: PathBuf,
@@ -89,13 +89,13 @@ pub enum RunError {
         path: PathBuf,
     },
     /// The version computes other bits.
-    #[error("this checkpoint is of a version that computes other bits: {}", path.display())]
+    #[error("this checkpoint is from a version that computes other bits: {}", path.display())]
     OtherNumerics {
         /// The file.
         path: PathBuf,
     },
     /// A file stands in the way.
-    #[error("a folder is needed for the run, found a file: {}", path.display())]
+    #[error("expected a folder for the run, found a file: {}", path.display())]
     NotFolder {
         /// The file.
         path: PathBuf,
@@ -140,7 +140,7 @@ impl RunError {
                 Some("name another folder with `--out`".into())
             }
             RunError::OtherRecording { .. } => Some(
-                "bring the old data back, remove this folder to train the run again, or name another folder with `--out`".into(),
+                "restore the old data, remove this folder to train the run again, or name another folder with `--out`".into(),
             ),
             RunError::OtherExperiment { .. } => {
                 Some("undo the change, or name another folder with `--out`".into())
@@ -163,18 +163,18 @@ impl RunError {
             ),
             RunError::NoExperiment { .. } => Some("`attractor train` makes a run".into()),
             RunError::DataGone { path, .. } => Some(format!(
-                "bring the file back, or name where it is now as `path` of [data] in {}",
+                "restore the file, or name where it is now as `path` of [data] in {}",
                 path.join(EXPERIMENT).display()
             ).into()),
             RunError::Damaged { .. } => Some(FROM_THE_START.into()),
             RunError::OtherData { .. } => {
-                Some(format!("bring the old file back; else {FROM_THE_START}").into())
+                Some(format!("restore the old file; else {FROM_THE_START}").into())
             }
             RunError::OtherSettings { .. } => Some(format!(
-                "undo the change of {EXPERIMENT}; else {FROM_THE_START}"
+                "undo the change to {EXPERIMENT}; else {FROM_THE_START}"
             ).into()),
             RunError::OtherNumerics { .. } => Some(format!(
-                "use the version that it began with; else {FROM_THE_START}"
+                "use the version that started it; else {FROM_THE_START}"
             ).into()),
             RunError::NotSolved { path } => Some(format!(
                 "`attractor resume {}` solves it from the start",

@@ -142,7 +142,7 @@ impl Recording {
         let names = preparation.held_out_names(&self.series).ok()?;
         (!names.is_empty()).then(|| {
             format!(
-                "kept for scoring: {}; `{}` reads what is kept alone",
+                "kept for scoring: {}; `{}` reads only what is kept",
                 enumerate(&names),
                 shell::flag("only-trajectories", &names.join(","))
             )

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::error::{Mistake, StudyError};
+use super::error::{StudyError, StudyFault};
 use super::file::{Axis, Entry, StudyFile};
 use super::folder::RECORD;
 use crate::Error;
@@ -52,8 +52,8 @@ pub(super) fn cells(file: &StudyFile, path: &Path) -> Result<Vec<Cell>, Error> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut folders = BTreeSet::new();
     for entry in entries {
-        let told = |mistake| StudyError::Line {
-            mistake,
+        let told = |fault| StudyError::Line {
+            fault,
             line: entry.line.max(1),
             path: path.to_path_buf(),
         };
@@ -61,7 +61,7 @@ pub(super) fn cells(file: &StudyFile, path: &Path) -> Result<Vec<Cell>, Error> {
         for combination in combinations(&file.grid) {
             let cell = cell(file, entry, &combination, (cells.len(), path))?;
             if !folders.insert(cell.folder.clone()) {
-                return Err(told(Mistake::SameCell(cell.folder)).into());
+                return Err(told(StudyFault::SameCell(cell.folder)).into());
             }
             cells.push(cell);
         }
@@ -78,7 +78,7 @@ fn refuse_too_many(file: &StudyFile, entries: usize, path: &Path) -> Result<(), 
     match cells.saturating_mul(file.seeds.len()) {
         runs if runs <= MOST_RUNS => Ok(()),
         runs => Err(StudyError::Line {
-            mistake: Mistake::TooManyRuns {
+            fault: StudyFault::TooManyRuns {
                 runs,
                 most: MOST_RUNS,
             },
@@ -88,14 +88,14 @@ fn refuse_too_many(file: &StudyFile, entries: usize, path: &Path) -> Result<(), 
     }
 }
 
-fn check(entry: &Entry, grid: &[Axis]) -> Result<(), Mistake> {
+fn check(entry: &Entry, grid: &[Axis]) -> Result<(), StudyFault> {
     let in_grid = |name: &str| grid.iter().any(|axis| axis.name == name);
     let mut given = entry.settings.given.iter();
     if let Some(given) = given.find(|given| in_grid(&given.name)) {
-        return Err(Mistake::GridAndList(given.name.clone()));
+        return Err(StudyFault::GridAndList(given.name.clone()));
     }
     match &entry.paper {
-        Some(name) if paper::find(name).is_none() => Err(Mistake::UnknownRow {
+        Some(name) if paper::find(name).is_none() => Err(StudyFault::UnknownRow {
             name: name.clone(),
             near: paper::near(name),
         }),

@@ -22,10 +22,10 @@ pub enum StudyError {
         source: io::Error,
     },
     /// A line of the file is wrong.
-    #[error("{mistake} (line {line} of {})", path.display())]
+    #[error("{fault} (line {line} of {})", path.display())]
     Line {
         /// What is wrong.
-        mistake: Mistake,
+        fault: StudyFault,
         /// The line, from 1.
         line: usize,
         /// The file.
@@ -76,7 +76,7 @@ pub enum StudyError {
         second: String,
     },
     /// The folder is in other use.
-    #[error("the folder holds something else than a study: {}", path.display())]
+    #[error("the folder holds something other than a study: {}", path.display())]
     OtherContent {
         /// The folder.
         path: PathBuf,
@@ -120,7 +120,7 @@ pub enum StudyError {
         path: PathBuf,
     },
     /// There is a file instead of a folder.
-    #[error("a folder is needed, found a file: {}", path.display())]
+    #[error("expected a folder, found a file: {}", path.display())]
     NotAFolder {
         /// The file.
         path: PathBuf,
@@ -190,7 +190,7 @@ pub enum StudyError {
 
 /// What is wrong with a line of a study.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Mistake {
+pub enum StudyFault {
     /// It is no TOML.
     #[error("{0}")]
     Syntax(String),
@@ -307,64 +307,66 @@ fn did_you_mean(near: &str) -> Hint {
     format!("did you mean `{near}`?").into()
 }
 
-impl Mistake {
+impl StudyFault {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<Hint> {
         match self {
-            Mistake::UnknownKey {
+            StudyFault::UnknownKey {
                 near: Some(near), ..
             } => Some(did_you_mean(near)),
             // A setting of training belongs into its table.
-            Mistake::UnknownKey { key, table: "", .. }
+            StudyFault::UnknownKey { key, table: "", .. }
                 if all_settings().iter().any(|setting| setting.name == key) =>
             {
                 Some(format!("settings of all runs stand in [settings]: `{key}` there").into())
             }
-            Mistake::UnknownKey { known, .. } => {
+            StudyFault::UnknownKey { known, .. } => {
                 Some(format!("the known names are {}", known.join(", ")).into())
             }
-            Mistake::EmptyGrid | Mistake::EmptyAxis(_) => Some(
+            StudyFault::EmptyGrid | StudyFault::EmptyAxis(_) => Some(
                 "give settings lists of values, as in `alpha = [0.1, 0.2]`, or leave it out".into(),
             ),
-            Mistake::EmptyList => Some("add an entry with `[[list]]`, or leave it out".into()),
-            Mistake::NoSeeds
-            | Mistake::SeedsMissing
-            | Mistake::SeedTooLarge(_)
-            | Mistake::TooManySeeds(_) => Some("give a number of seeds, or a list of them".into()),
-            Mistake::SeedTwice(_) => Some("leave one of them out".into()),
-            Mistake::Reserved("seed") => {
+            StudyFault::EmptyList => Some("add an entry with `[[list]]`, or leave it out".into()),
+            StudyFault::NoSeeds
+            | StudyFault::SeedsMissing
+            | StudyFault::SeedTooLarge(_)
+            | StudyFault::TooManySeeds(_) => {
+                Some("give a number of seeds, or a list of them".into())
+            }
+            StudyFault::SeedTwice(_) => Some("leave one of them out".into()),
+            StudyFault::Reserved("seed") => {
                 Some("`seeds` of the study sets the seeds of its runs".into())
             }
-            Mistake::Reserved(_) => {
+            StudyFault::Reserved(_) => {
                 Some("every run has one thread; `--workers` says how many run side by side".into())
             }
-            Mistake::GridAndList(_) => Some("leave it out of one of them".into()),
-            Mistake::SameCell(_) => {
+            StudyFault::GridAndList(_) => Some("leave it out of one of them".into()),
+            StudyFault::SameCell(_) => {
                 Some("leave one of them out, or give an entry of the list another `name`".into())
             }
-            Mistake::UnknownRow {
+            StudyFault::UnknownRow {
                 near: Some(near), ..
             } => Some(did_you_mean(near)),
-            Mistake::UnknownRow { .. } => {
+            StudyFault::UnknownRow { .. } => {
                 Some("rows are named as in \"shPLRNN + GTF / ECG\"".into())
             }
-            Mistake::TooManyRuns { .. } => {
+            StudyFault::TooManyRuns { .. } => {
                 Some("leave out values of [grid] or seeds, or make several studies of it".into())
             }
-            Mistake::Name => Some("leave line breaks and other control characters out".into()),
-            Mistake::Kind {
+            StudyFault::Name => Some("leave line breaks and other control characters out".into()),
+            StudyFault::Kind {
                 key,
                 expected: LIST,
             } => Some(format!("write `{key} = […]`").into()),
-            Mistake::Kind { .. } => {
+            StudyFault::Kind { .. } => {
                 Some("`attractor help sweep` and docs/sweeps.md show the form of a study".into())
             }
-            Mistake::SetAlone => Some("`system = \"…\"` of [evaluation] names it".into()),
-            Mistake::NoTrain => Some("`train = \"…\"` names the training data".into()),
-            Mistake::Packed(_) => {
+            StudyFault::SetAlone => Some("`system = \"…\"` of [evaluation] names it".into()),
+            StudyFault::NoTrain => Some("`train = \"…\"` names the training data".into()),
+            StudyFault::Packed(_) => {
                 Some("restore the file as it was written; it cannot be edited".into())
             }
-            Mistake::Syntax(_) | Mistake::Value(_) => None,
+            StudyFault::Syntax(_) | StudyFault::Value(_) => None,
         }
     }
 }
@@ -373,7 +375,7 @@ impl StudyError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<Hint> {
         match self {
-            StudyError::Line { mistake, .. } => mistake.hint(),
+            StudyError::Line { fault, .. } => fault.hint(),
             // Who writes a study writes settings as lines of its file.
             StudyError::OfCell { error, .. } | StudyError::Unfit { error } => {
                 error.hint().map(|hint| hint.in_style(Style::File))
@@ -406,16 +408,16 @@ impl StudyError {
                 Some("`attractor sweep STUDY --out DIR` makes one".into())
             }
             StudyError::OtherData { .. } => {
-                Some("bring the old file back, or name another folder with `--out`".into())
+                Some("restore the old file, or name another folder with `--out`".into())
             }
             StudyError::OtherEvaluation { .. } => {
-                Some("undo the change of [evaluation] or of `test`, or name another folder with `--out`".into())
+                Some("undo the change to [evaluation] or to `test`, or name another folder with `--out`".into())
             }
             StudyError::Scores { .. } => {
                 Some("remove this file: the run is then judged again, not trained again".into())
             }
             StudyError::Edited { .. } => Some(
-                "bring the old file back, or remove it: the run is then judged again, not trained again".into(),
+                "restore the old file, or remove it: the run is then judged again, not trained again".into(),
             ),
             StudyError::UnknownKey(error) => error.hint(),
             StudyError::NoRuns { .. } => Some("`attractor sweep` runs it, or continues it".into()),

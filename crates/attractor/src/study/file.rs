@@ -31,7 +31,7 @@ use attractor_core::settings::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{LIST, Mistake, StudyError};
+use super::error::{LIST, StudyError, StudyFault};
 use crate::experiment::{DataSource, Origin, Raw, data_keys, plain};
 
 /// What a study's file says, nothing of it checked but its shape.
@@ -90,8 +90,8 @@ type Value<'a> = Spanned<DeValue<'a>>;
 /// Names and values.
 type Pairs = Vec<(String, String)>;
 
-/// A mistake and its byte.
-type At = (Mistake, usize);
+/// A fault and its byte.
+type At = (StudyFault, usize);
 
 /// A key, its value and its byte.
 type Line<'a> = (&'a str, &'a Value<'a>, usize);
@@ -104,8 +104,8 @@ impl StudyFile {
             starts: line_starts(text),
             path,
         };
-        reader.study().map_err(|(mistake, at)| StudyError::Line {
-            mistake,
+        reader.study().map_err(|(fault, at)| StudyError::Line {
+            fault,
             line: reader.line(at),
             path: path.to_path_buf(),
         })
@@ -135,7 +135,7 @@ impl Reader<'_> {
     fn study(&self) -> Result<StudyFile, At> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            (Mistake::Syntax(error.message().replace('\n', ", ")), at)
+            (StudyFault::Syntax(error.message().replace('\n', ", ")), at)
         })?;
         let mut study = StudyFile::default();
         let (mut seeded, mut sourced) = (false, false);
@@ -162,12 +162,12 @@ impl Reader<'_> {
             }
         }
         if !sourced {
-            return Err((Mistake::NoTrain, 0));
+            return Err((StudyFault::NoTrain, 0));
         }
         if seeded {
             Ok(study)
         } else {
-            Err((Mistake::SeedsMissing, 0))
+            Err((StudyFault::SeedsMissing, 0))
         }
     }
 
@@ -198,7 +198,7 @@ impl Reader<'_> {
             refuse_reserved(key, at)?;
             let texts = texts(key, value, at)?;
             if texts.is_empty() {
-                return Err((Mistake::EmptyAxis(key.to_string()), at));
+                return Err((StudyFault::EmptyAxis(key.to_string()), at));
             }
             grid.push(Axis {
                 name: key.to_string(),
@@ -207,7 +207,7 @@ impl Reader<'_> {
             });
         }
         if grid.is_empty() {
-            Err((Mistake::EmptyGrid, at))
+            Err((StudyFault::EmptyGrid, at))
         } else {
             Ok(grid)
         }
@@ -223,7 +223,7 @@ impl Reader<'_> {
         };
         let list: Vec<Entry> = array.iter().map(entry).collect::<Result<_, At>>()?;
         if list.is_empty() {
-            Err((Mistake::EmptyList, at))
+            Err((StudyFault::EmptyList, at))
         } else {
             Ok(list)
         }
@@ -251,7 +251,7 @@ impl Reader<'_> {
         let known: Vec<&str> = JUDGING.into_iter().chain([SET]).chain(measures).collect();
         for (key, value, at) in lines(table) {
             match key {
-                SET if !table.contains_key("system") => return Err((Mistake::SetAlone, at)),
+                SET if !table.contains_key("system") => return Err((StudyFault::SetAlone, at)),
                 SET => {
                     for (name, value, at) in lines(inner(key, value, at)?) {
                         set.push((name.to_string(), text(name, value, at)?));
@@ -292,7 +292,7 @@ fn text(key: &str, value: &Value<'_>, at: usize) -> Result<String, At> {
 fn name(value: &Value<'_>, at: usize) -> Result<String, At> {
     let name = text("name", value, at)?;
     if name.chars().any(char::is_control) {
-        Err((Mistake::Name, at))
+        Err((StudyFault::Name, at))
     } else {
         Ok(name)
     }
@@ -305,15 +305,15 @@ fn texts(key: &str, value: &Value<'_>, at: usize) -> Result<Vec<String>, At> {
     array.iter().map(|value| text(key, value, at)).collect()
 }
 
-fn kind(key: &str, expected: &'static str) -> Mistake {
-    Mistake::Kind {
+fn kind(key: &str, expected: &'static str) -> StudyFault {
+    StudyFault::Kind {
         key: key.to_string(),
         expected,
     }
 }
 
-fn unknown(key: &str, table: &'static str, known: Vec<&'static str>) -> Mistake {
-    Mistake::UnknownKey {
+fn unknown(key: &str, table: &'static str, known: Vec<&'static str>) -> StudyFault {
+    StudyFault::UnknownKey {
         key: key.to_string(),
         table,
         near: nearest(key, known.iter().copied()),
@@ -323,10 +323,10 @@ fn unknown(key: &str, table: &'static str, known: Vec<&'static str>) -> Mistake 
 
 fn refuse_reserved(key: &str, at: usize) -> Result<(), At> {
     let reserved = ["seed", "threads"].into_iter().find(|name| *name == key);
-    reserved.map_or(Ok(()), |name| Err((Mistake::Reserved(name), at)))
+    reserved.map_or(Ok(()), |name| Err((StudyFault::Reserved(name), at)))
 }
 
-/// The largest number of runs a cell.
+/// The largest number of runs per cell.
 const MOST_SEEDS: usize = 100_000;
 
 /// 1 … n for a number n, or the seeds of a list.
@@ -349,22 +349,22 @@ fn seeds(value: &Value<'_>, at: usize) -> Result<Vec<u64>, At> {
         // One more than may be, so that it is refused below.
         single => (1..=number(single)?.min(MOST_SEEDS as u64 + 1)).collect(),
     };
-    match mistake_of(&seeds) {
-        Some(mistake) => Err((mistake, at)),
+    match fault_of(&seeds) {
+        Some(fault) => Err((fault, at)),
         None => Ok(seeds),
     }
 }
 
-fn mistake_of(seeds: &[u64]) -> Option<Mistake> {
+fn fault_of(seeds: &[u64]) -> Option<StudyFault> {
     let mut seen = BTreeSet::new();
     match seeds.len() {
-        0 => Some(Mistake::NoSeeds),
+        0 => Some(StudyFault::NoSeeds),
         1..=MOST_SEEDS => seeds.iter().find_map(|&seed| match seed {
-            seed if seed > i64::MAX as u64 => Some(Mistake::SeedTooLarge(seed)),
-            seed if !seen.insert(seed) => Some(Mistake::SeedTwice(seed)),
+            seed if seed > i64::MAX as u64 => Some(StudyFault::SeedTooLarge(seed)),
+            seed if !seen.insert(seed) => Some(StudyFault::SeedTwice(seed)),
             _ => None,
         }),
-        _ => Some(Mistake::TooManySeeds(MOST_SEEDS)),
+        _ => Some(StudyFault::TooManySeeds(MOST_SEEDS)),
     }
 }
 
@@ -376,7 +376,7 @@ fn data(table: &DeTable<'_>, at: usize) -> Result<(DataSource, Option<String>), 
             DeValue::Array(_) => texts(key, value, at)?,
             _ => vec![text(key, value, at)?],
         };
-        let told = |reason| (Mistake::Value(reason), at);
+        let told = |reason| (StudyFault::Value(reason), at);
         match (key, texts.as_slice()) {
             ("train", path) => source.set("path", path).map_err(told)?,
             ("test", [path]) => test = Some(path.clone()),
@@ -391,7 +391,7 @@ fn data(table: &DeTable<'_>, at: usize) -> Result<(DataSource, Option<String>), 
         }
     }
     if source.path.as_os_str().is_empty() {
-        Err((Mistake::NoTrain, at))
+        Err((StudyFault::NoTrain, at))
     } else {
         Ok((source, test))
     }

@@ -27,7 +27,7 @@ static STARTS: Setting = Setting {
         low: 1,
         high: 10_000,
     },
-    about: "orbits from how many rows of the data, the first among them",
+    about: "number of rows of the data from which orbits start, the first row among them",
 };
 
 static FLOORS: Setting = Setting {

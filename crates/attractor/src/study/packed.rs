@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::error::{Mistake, StudyError};
+use super::error::{StudyError, StudyFault};
 use super::folder::{RECORD, Record, index, run_folder};
 use super::scored::{FINGERPRINT, SCORES, Scored, as_written, document};
 use crate::{Error, store};
@@ -110,7 +110,7 @@ impl Packed {
     fn parse(text: &str, path: &Path) -> Result<Packed, StudyError> {
         let told = |line: usize| {
             move |damage| StudyError::Line {
-                mistake: Mistake::Packed(damage),
+                fault: StudyFault::Packed(damage),
                 line,
                 path: path.to_path_buf(),
             }

@@ -139,7 +139,7 @@ fn columns_of_years_and_months_are_one_time() {
     assert!(
         wrong
             .to_string()
-            .starts_with("the columns of year and month name no day on line 3")
+            .starts_with("the columns of year and month are not a date on line 3")
     );
 }
 

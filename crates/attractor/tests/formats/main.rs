@@ -1,5 +1,5 @@
 //! Laws of all formats: a series that is written is read back as it was, whatever bytes a file has nothing
-//! panics, and every mistake in a file gets the message that names its place.
+//! panics, and every error in a file gets the message that names its place.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -7,8 +7,8 @@
 )]
 
 mod dates;
+mod errors;
 mod laws;
-mod mistakes;
 mod text;
 mod written;
 

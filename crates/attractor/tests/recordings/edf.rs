@@ -110,7 +110,7 @@ fn signals_of_different_rates_are_told_by_group_or_brought_to_one() {
     let (message, hint) = said(read(&edf));
     assert_eq!(
         message,
-        "signals have different rates: 200 a unit of time (EEG Fpz, EOG), 100 a unit of time (Temp)"
+        "signals have different rates: 200 per unit of time (EEG Fpz, EOG), 100 per unit of time (Temp)"
     );
     assert_eq!(
         hint,

@@ -109,7 +109,7 @@ fn parquet_that_cannot_be_read_says_why() {
         &data("pyarrow-zstd.parquet"),
         &channels(&["x"]),
     ));
-    assert_eq!(message, "columns packed by zstd are not read");
+    assert_eq!(message, "columns compressed by zstd are not read");
     assert!(hint.contains("compression=\"snappy\""), "{hint}");
     let (message, hint) = said(read_as(
         "a.parquet",
@@ -117,7 +117,7 @@ fn parquet_that_cannot_be_read_says_why() {
         &ReadOptions::default(),
     ));
     assert!(
-        message.starts_with("this is no Parquet file that can be read"),
+        message.starts_with("this Parquet file cannot be read"),
         "{message}"
     );
     assert!(hint.contains("to_parquet"), "{hint}");
@@ -134,7 +134,7 @@ fn nulls_without_end_are_refused() {
         ),
         (
             "found/hidden-nulls.parquet",
-            "this is no Parquet file that can be read: a column is longer than its group of rows",
+            "this Parquet file cannot be read: a column is longer than its group of rows",
         ),
     ] {
         let (message, hint) = said(format::read(&data(name), &ReadOptions::default()));

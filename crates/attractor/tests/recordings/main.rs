@@ -1,5 +1,5 @@
 //! Recordings of instruments and other programs: EDF, WFDB, MATLAB, HDF5 and Parquet, made by hand here and by those
-//! programs' own libraries where Python has them; every mistake in them; what is chosen of them.
+//! programs' own libraries where Python has them; every error in them; what is chosen of them.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -44,7 +44,7 @@ fn words_are_scaled_by_gain_and_baseline() {
 
 #[test]
 fn packed_samples_and_defaults() {
-    // Without a gain it is 200 adu per mV, without a rate 250 a second, without a count all that is there.
+    // Without a gain it is 200 adu per mV, without a rate 250 per second, without a count all that is there.
     let series = record(
         "r 2\nr.dat 212\nr.dat 212 0 12 200\n",
         &[0xc8, 0x00, 0xc8, 0x38, 0xff, 0x00],

@@ -35,17 +35,17 @@ pub(crate) struct Analyze {
     /// Folder of a run, or a model file
     #[arg(value_name = "RUN|MODEL")]
     model: PathBuf,
-    /// Data whose first row is where to start, whose inputs drive the model, and whose rows other orbits start from [default: the
+    /// Data whose first row is where the orbit starts, whose inputs drive the model, and whose rows other orbits start from [default: the
     /// training data's first row, and rows of what the run held out]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Longest period of cycles to look for; 1 for fixed points alone
     #[arg(long, value_name = "K", default_value_t = CYCLES, allow_negative_numbers = true, value_parser = period)]
     cycles: usize,
-    /// How long to look for fixed points and cycles
+    /// Seconds to spend on the search for fixed points and cycles
     #[arg(long, value_name = "N", default_value_t = SECONDS, allow_negative_numbers = true, value_parser = seconds)]
     seconds: f64,
-    /// Steps of the free orbit, after a tenth as many that do not count [default: 100000, fewer for a model whose steps take long]
+    /// Steps of the free orbit, after a transient of a tenth as many [default: 100000, fewer for a model whose steps take long]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
     steps: Option<usize>,
     /// Seed of the search for cycles
@@ -77,7 +77,7 @@ impl Analyze {
             .map(|path| self.reading.read_for(&reconstruction, path))
             .transpose()?;
         if let Some(folder) = &self.tables {
-            // A folder that cannot be made is a mistake to be told before the work.
+            // A folder that cannot be made is reported before the work begins.
             anatomy::prepare(folder)?;
         }
         let follow = &mut Shown::new();

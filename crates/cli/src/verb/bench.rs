@@ -29,7 +29,7 @@ pub(crate) struct Bench {
     /// Only this one [default: the four of teacher forcing]
     #[arg(long, value_parser = PossibleValuesParser::new(WORKLOADS.iter().map(|w| w.name)))]
     workload: Option<String>,
-    /// Worker threads; auto for as many as pay, 0 for all cores
+    /// Worker threads; auto for as many as help, 0 for all cores
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = threads)]
     threads: String,
     /// Threads that keep cores busy meanwhile, as other programs do
@@ -59,7 +59,7 @@ pub(crate) struct Bench {
     /// Make one block of updates for every line on stdin, and print its seconds per update: for comparisons in turns
     #[arg(long, requires = "workload", conflicts_with_all = ["json", "updates"])]
     paced: bool,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -185,7 +185,7 @@ fn block(text: &str) -> Result<usize, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     let within = |seconds: &f64| (0.0..=3600.0).contains(seconds);
     let parsed = text.parse().ok().filter(within);
-    parsed.ok_or_else(|| "a number of seconds from 0 to 3600 is expected".to_string())
+    parsed.ok_or_else(|| "expected a number of seconds from 0 to 3600".to_string())
 }
 
 /// The words of a training setting.

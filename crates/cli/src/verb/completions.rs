@@ -18,14 +18,12 @@ use crate::whole_command;
 
 /// Install completions for a shell, and man pages
 ///
-/// They go to your own folders: of bash and zsh, completions to ~/.local/share, of fish and elvish to ~/.config, man pages to
-/// ~/.local/share/man (XDG_DATA_HOME and XDG_CONFIG_HOME override these). With --dir everything goes to one folder, for packages; --print
-/// writes the completions to standard output.
+/// Completions of bash and zsh go to ~/.local/share, those of fish and elvish to ~/.config, and man pages to ~/.local/share/man (XDG_DATA_HOME and XDG_CONFIG_HOME override these). With --dir everything goes to one folder, for packages; --print writes the completions to standard output.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,
-    /// One folder for everything, instead of those of the user
+    /// One folder for everything, instead of your own
     #[arg(long, value_name = "DIR", conflicts_with = "print")]
     dir: Option<PathBuf>,
     /// Print the completions, install nothing

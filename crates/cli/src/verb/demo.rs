@@ -39,19 +39,19 @@ pub(crate) struct Demo {
     /// Folder for all that is made, new or empty, or of the same demo that was interrupted
     #[arg(long, value_name = "DIR", default_value = "attractor-demo")]
     out: PathBuf,
-    /// Your own recording in place of a simulated one
+    /// Your own recording instead of a simulated one
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// What the model is for [default: anatomy of the simulated recording, attractor of your own]
     #[arg(long, value_enum)]
     goal: Option<GoalWord>,
-    /// Whole trajectories of your recording to judge by: how many at the end, or their names with commas between
+    /// Whole trajectories of your recording to judge by: how many at the end, or their names, separated by commas
     #[arg(long, value_name = "K|NAMES", requires = "data")]
     held_out_trajectories: Option<String>,
     /// About how long the race may take
     #[arg(long, value_name = "M", default_value_t = 3.0, allow_negative_numbers = true, value_parser = minutes)]
     minutes: f64,
-    /// In place of minutes, the updates of a whole training: the same seed then gives the same result
+    /// Instead of minutes, the updates of a whole training: the same seed then gives the same result
     #[arg(long, value_name = "N", conflicts_with = "minutes", allow_negative_numbers = true, value_parser = updates)]
     updates: Option<u64>,
     /// Seed of the data and of the race

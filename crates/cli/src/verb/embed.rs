@@ -38,7 +38,7 @@ pub(crate) struct Embed {
     /// Largest delay in rows [default: 50, for `--method delay` 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = delay)]
     max_delay: Option<usize>,
-    /// Points at most so many rows apart are no neighbours [default: the delay of `--method delay`, the largest over channels]
+    /// Points at most this many rows apart do not count as neighbours [default: the delay of `--method delay`, the largest over channels]
     #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = rows)]
     theiler: Option<usize>,
     /// By how much a further coordinate must lower L for PECUZAL to take it [default: 0.05]

@@ -43,7 +43,7 @@ pub(crate) struct Evaluate {
     r#box: String,
     #[arg(long, value_name = "N", help = SEED.about, default_value = SEED.default, allow_negative_numbers = true)]
     seed: String,
-    /// Orbits from how many rows of the data, the first among them
+    /// Number of rows of the data from which orbits start, the first row among them
     #[arg(long, value_name = "N", default_value_t = 8, allow_negative_numbers = true, value_parser = starts)]
     starts: usize,
     /// The system that the data are from: floors are then those of other true orbits
@@ -98,7 +98,7 @@ impl Evaluate {
         let evaluation = evaluate(&model, &data, &origin, &request, &cache, follow)?;
         scores::write_notes(&evaluation)?;
         if origin == Origin::default() {
-            let note = "note: whether the model was trained on these rows is not known: its recording is not where it was, or has changed";
+            let note = "note: it is not known whether the model was trained on these rows: its recording has moved or changed";
             writeln!(notes(), "{note}")?;
         }
         if self.json {

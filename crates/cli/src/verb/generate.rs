@@ -29,7 +29,7 @@ pub(crate) struct Generate {
     /// Number of rows
     #[arg(long, allow_negative_numbers = true, value_parser = whole::<usize>)]
     steps: usize,
-    /// Data whose first rows are where to start, and whose inputs drive the model [default: the training data's]
+    /// Data whose first rows are where the orbit starts, and whose inputs drive the model [default: the training data's]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// File to write, in the format that its name says
@@ -53,7 +53,7 @@ impl Generate {
             .map(|path| self.reading.read_for(&model, path))
             .transpose()?;
         if let Some(path) = &self.out {
-            // A file that cannot be written is a mistake to be told before the work.
+            // A file that cannot be written is reported before the work begins.
             format::refuse_unwritable(path)?;
             let first = generate(&model, data.as_ref(), 1)?;
             format::losses(path, &first.series)?;

@@ -20,7 +20,7 @@ const PROBLEM: u8 = 1;
 
 /// Look for what spoils training: copies, drift, gaps, wrong scale, too little data
 ///
-/// With --against also for test data that are training data. Prints a table of the channels, then findings with remedies, the gravest first. The exit code is 1 if one of them
+/// With --against it also looks for test data that are training data. It prints a table of the channels, then findings with remedies, the most serious first. The exit code is 1 if one of them
 /// is a problem, 0 otherwise.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {

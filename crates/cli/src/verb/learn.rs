@@ -30,7 +30,7 @@ use crate::{json, scores, table};
 /// Reads and checks the recording, reads numbers that stand for missing values as such, interpolates short gaps, makes delay vectors of
 /// one channel that hides states, and sets the last fifth aside. What is left trains and selects: methods that are solved at once are
 /// tried with several settings, what is trained stops early unless it is among the best. The winner is fitted again from three seeds,
-/// judged by the fifth that was set aside, and shown on a page. Ctrl-C stores where it is; the same command continues.
+/// judged by the fifth that was set aside, and shown on a page. Ctrl-C saves the state; the same command continues from it.
 #[derive(Debug, Args)]
 pub(crate) struct Learn {
     /// File of data
@@ -38,19 +38,19 @@ pub(crate) struct Learn {
     /// About how long it may take
     #[arg(long, value_name = "M", default_value_t = 5.0, allow_negative_numbers = true, value_parser = minutes)]
     minutes: f64,
-    /// In place of minutes, the updates of a whole training: the same seed then gives the same result
+    /// Instead of minutes, the updates of a whole training: the same seed then gives the same result
     #[arg(long, value_name = "N", conflicts_with = "minutes", allow_negative_numbers = true, value_parser = updates)]
     updates: Option<u64>,
     /// What the model is for
     #[arg(long, value_enum, default_value_t = GoalWord::Attractor)]
     goal: GoalWord,
-    /// The methods that race, with commas between [default: all that suit the goal]
+    /// The methods that race, separated by commas [default: all that suit the goal]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     methods: Vec<String>,
     /// Folder for all that is made, new or empty, or of the same race
     #[arg(long, value_name = "DIR", default_value = "attractor-learn")]
     out: PathBuf,
-    /// Whole trajectories to judge by in place of the last fifth: how many at the end, or their names with commas between
+    /// Whole trajectories to judge by instead of the last fifth: how many at the end, or their names, separated by commas
     #[arg(long, value_name = "K|NAMES")]
     held_out_trajectories: Option<String>,
     /// Seed of all random numbers

@@ -96,7 +96,7 @@ impl Search {
         Ok(ExitCode::from(if ended.failed.is_empty() {
             crate::INTERRUPTED
         } else {
-            crate::MISTAKE
+            crate::INVALID
         }))
     }
 
@@ -127,7 +127,7 @@ impl Search {
         } else {
             writeln!(
                 out,
-                "no alpha is taken: with none of them a run has both D_stsp and D_H"
+                "no alpha is chosen: none of them has a run with both D_stsp and D_H"
             )?;
         }
         Ok(())

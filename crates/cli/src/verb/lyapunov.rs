@@ -22,11 +22,9 @@ pub(super) use system::{rows, warn_of_broken_sum};
 /// The name of a system means the system; a folder, or a file that ends with .safetensors, means a model; anything else that is a
 /// file, or looks like one, means the recording (`./NAME` for what is named like a system).
 ///
-/// System: tangent vectors follow an orbit and are made orthonormal again and again. Exponents are per unit of time, of a
-/// map per step, with standard errors from twenty parts of the orbit. The exit code is 1 if the orbit diverges.
+/// System: tangent vectors follow an orbit and are kept orthonormal. Exponents are per unit of time (per step for a map), with standard errors from twenty parts of the orbit. The exit code is 1 if the orbit diverges.
 ///
-/// Model: those of its own free orbit, as `attractor analyze` has them, which also says what else is in the model. A reservoir of a
-/// thousand units has twenty in seconds.
+/// Model: those of its own free orbit, as `attractor analyze` has them, which also says what else is in the model. Twenty exponents of a reservoir of a thousand units take seconds.
 ///
 /// Recording: the slope of the mean logarithm of the distance of neighbours, where it is straight, in delay vectors of several
 /// dimensions, with their spread over dimensions (a standard deviation); then the predictability time ln 2/λ.

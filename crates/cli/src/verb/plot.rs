@@ -44,10 +44,10 @@ pub(crate) struct Plot {
     /// Rows of data to draw [default: 200 to 2000, by kind]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
     steps: Option<usize>,
-    /// Channels to draw, by name or number from 1, with commas between [default: the first, or all of up to three]
+    /// Channels to draw, by name or number from 1, separated by commas [default: the first, or all of up to three]
     #[arg(long, value_name = "CHANNELS", value_delimiter = ',')]
     show: Vec<String>,
-    /// What the runs are called in the figure, with commas between [default: the names of their folders]
+    /// What the runs are called in the figure, separated by commas [default: the names of their folders]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     labels: Vec<String>,
     /// Width in mm [default: 88 or 180, one column or two]
@@ -90,7 +90,7 @@ impl Plot {
             return self.list(out);
         };
         let kind = figure::find(name)?;
-        // What cannot be written is a mistake to be told before the work.
+        // What cannot be written is reported before the work begins.
         FigureFormat::of(path)?;
         store::refuse_unwritable(path)?;
         let figure = kind.draw(&self.request())?;

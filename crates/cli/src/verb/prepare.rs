@@ -45,7 +45,7 @@ impl Prepare {
             writeln!(notes, "note: the format does not hold {}", lost.join(", "))?;
         }
         if fitted != pipeline && !fitted.is_empty() {
-            writeln!(notes, "note: the same for other data is: {fitted}")?;
+            writeln!(notes, "note: to do the same to other data: {fitted}")?;
         }
         writeln!(
             notes,
@@ -81,14 +81,14 @@ const WORDS: [(&str, &str, &str); 12] = [
     (
         "standardize",
         "BY",
-        "Bring every channel to mean 0 and standard deviation 1, by n − 1 or, with `population`, by n",
+        "Scale every channel to mean 0 and standard deviation 1, dividing by n − 1 or, with `population`, by n",
     ),
     (
         "scale",
         "PAIRS",
-        "Shift and scale channels by MEAN/SPREAD each, with commas between",
+        "Shift and scale channels by MEAN/SPREAD each, separated by commas",
     ),
-    ("detrend", "", "Take the straight line out of every channel"),
+    ("detrend", "", "Remove the linear trend from every channel"),
     (
         "band-pass",
         "LO:HI",
@@ -96,11 +96,11 @@ const WORDS: [(&str, &str, &str); 12] = [
     ),
     ("low-pass", "F", "Keep frequencies below"),
     ("high-pass", "F", "Keep frequencies above"),
-    ("notch", "F", "Take one frequency out"),
+    ("notch", "F", "Remove one frequency"),
     (
         "interpolate",
         "LONGEST",
-        "Put missing values on straight lines between their neighbours: all, or runs of at most LONGEST, and as many missing rows",
+        "Interpolate missing values linearly: all, or only runs of at most LONGEST, and gaps of at most as many rows",
     ),
     ("every", "N", "Keep every N-th row"),
     (

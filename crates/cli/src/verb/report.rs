@@ -34,7 +34,7 @@ pub(crate) struct Report {
     /// The system that the data are from: floors are then those of other true orbits
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
-    /// How long to look for fixed points and cycles
+    /// Seconds to spend on the search for fixed points and cycles
     #[arg(long, value_name = "N", default_value_t = SECONDS, allow_negative_numbers = true, value_parser = super::analyze::seconds)]
     seconds: f64,
     /// Longest period of cycles to look for; 1 for fixed points alone

@@ -18,7 +18,7 @@ use super::whole;
 pub(crate) struct Resume {
     /// Folder of the run
     run: PathBuf,
-    /// Worker threads, without effect on the result; 0 for all cores [default: as it began]
+    /// Worker threads, which do not affect the result; 0 for all cores [default: as it began]
     #[arg(long, allow_negative_numbers = true, value_parser = whole::<usize>)]
     threads: Option<usize>,
     /// Print how it ended as a JSON document

@@ -55,7 +55,7 @@ pub(crate) struct Simulate {
     /// A parameter of the system, as in `--set rho=24.5`; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
     set: Vec<(String, String)>,
-    /// Relative and absolute error allowed in an adaptive step [default: 1e-9]
+    /// Relative and absolute error that an adaptive step may have [default: 1e-9]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     tolerance: Option<f64>,
     /// How a flow is integrated [default: adaptive]
@@ -71,7 +71,7 @@ pub(crate) struct Simulate {
 enum MethodWord {
     /// Runge–Kutta steps of order 8 as the tolerance allows
     Adaptive,
-    /// One Runge–Kutta step of order 4 a row
+    /// One Runge–Kutta step of order 4 per row
     Fixed,
 }
 
@@ -79,7 +79,7 @@ impl Simulate {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let simulation = Simulation::check(&self.request())?;
         format::refuse_unwritable(&self.out)?;
-        // A file that cannot be written is a mistake to be told before the work.
+        // A file that cannot be written is reported before the work begins.
         let lost = format::losses(&self.out, &simulation.first_row()?)?;
         let simulated = simulation.run_followed(&mut Shown::new())?;
         format::write(&self.out, &simulated.series)?;

@@ -27,10 +27,9 @@ use view::View;
 ///
 /// A study is a file (TOML): data, settings of all runs, a [grid] of settings and a [[list]] of combinations, seeds, and how
 /// models are judged. Every run is a folder DIR/CELL/seed-NN with the files of `attractor train` and its scores (scores.json).
-/// Runs go side by side, one per core. What has ended is not done again: the same command continues a sweep that was
+/// Runs go side by side, one per core. Runs that have ended are not done again: the same command continues a sweep that was
 /// interrupted, in the middle of runs as well, and more processes can be started on the same folder. A run that diverges is a
-/// result. `attractor table DIR` shows what came of it. Ctrl-C stores all runs where they are and ends with exit code 130; the
-/// exit code is 2 if a run could not go on.
+/// result. `attractor table DIR` shows the results. Ctrl-C saves the state of all runs and ends with exit code 130; the exit code is 2 if a run could not go on.
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
     /// File that describes the study
@@ -39,10 +38,10 @@ pub(crate) struct Sweep {
     /// Folder for the runs: new, empty or of the same study
     #[arg(long, value_name = "DIR", required_unless_present_any = ["status", "cancel"])]
     out: Option<PathBuf>,
-    /// Do every N-th run only, from run I on, as in 0/16: for several machines, without talk between them
+    /// Do every N-th run only, from run I on, as in 0/16: for several machines that do not communicate
     #[arg(long, value_name = "I/N")]
     share: Option<Share>,
-    /// With --share: do runs of other shares as well once the own are done, where nobody has begun them and claims hold
+    /// With --share: once its own runs are done, also do those of other shares that nobody has begun, where claims on runs hold
     #[arg(long, requires = "share")]
     help_others: bool,
     /// The fingerprint of the program that was submitted
@@ -137,7 +136,7 @@ impl Sweep {
             summarize(&ended, folder, &mut notes())?;
         }
         Ok(match (ended.failed.is_empty(), ended.left) {
-            (false, _) => ExitCode::from(crate::MISTAKE),
+            (false, _) => ExitCode::from(crate::INVALID),
             (true, 0) => ExitCode::SUCCESS,
             (true, _) => ExitCode::from(crate::INTERRUPTED),
         })

@@ -15,8 +15,8 @@ use crate::visible::notes;
 
 /// Show the runs of a study as a table
 ///
-/// Groups the runs by what they differ in, and gives the median ± MAD (unscaled) over the seeds of D_stsp, D_H and PE(n), with
-/// the number of runs and of those dropped: they diverged, or have no value of a measure. Under them stand floors (what the data
+/// Groups the runs by what they differ in, and gives the median ± MAD (median absolute deviation, unscaled) over the seeds of D_stsp, D_H and PE(n), with
+/// the number of runs and of those dropped: they diverged, or have no value of a measure. Below them are floors (what the data
 /// themselves reach), chance levels (what surrogates without the dynamics reach), and the probability that groups do not
 /// differ (Kruskal and Wallis). From six channels on, D_stsp is shown in the f32 form of the paper's tables as well.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Table {
     /// Folders of studies, or the .jsonl files that they were packed into
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// Group by this setting, or by `name`; several with commas between, or repeated [default: what the runs differ in]
+    /// Group by this setting, or by `name`; several are separated by commas, or the flag is repeated [default: what the runs differ in]
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     by: Vec<String>,
     /// How the table is written; csv has all digits
@@ -35,13 +35,13 @@ pub(crate) struct Table {
         conflicts_with = "json"
     )]
     format: Word,
-    /// Numbers to set beside ours: they agree within two MADs of the paper's
+    /// Published numbers to show beside ours, which agree if they are within two of the paper's MADs
     #[arg(long, value_name = "WHICH")]
     reference: Option<Reference>,
     /// Fill one of the paper's tables, in its shape: 1, S1, S2, S3 or S4
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["by", "reference"])]
     paper_table: Option<String>,
-    /// Which parameters of a run count, where `best-by` or `average` has chosen others than the last
+    /// Which parameters of a run count, where `best-by` or `average` has chosen other than the last ones
     #[arg(long, value_name = "WHICH", default_value = "chosen")]
     model: Model,
     /// Print a JSON document

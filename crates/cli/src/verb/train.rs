@@ -29,8 +29,7 @@ use progress::Progress;
 /// Train a model on a recording
 ///
 /// Writes a folder with the model (model.safetensors), the settings (experiment.toml), the history of the loss
-/// (history.csv) and how it ended (outcome.json). The exit code is 1 if training diverges. Ctrl-C stores where it is
-/// (checkpoint.safetensors) and ends it with exit code 130; `attractor resume RUN` continues it.
+/// (history.csv) and how it ended (outcome.json). The exit code is 1 if training diverges. Ctrl-C saves the state (checkpoint.safetensors) and ends with exit code 130; `attractor resume RUN` continues it.
 #[derive(Debug, Args)]
 pub(crate) struct Train {
     /// File of data; by default the one that the --config file names

@@ -517,7 +517,7 @@ fn what_cells_leave_to_the_data_is_found_once_and_told() {
     let wrong = said(here, "sweep s.toml --out e", 2).1;
     let cells = format!("the cells `interval=auto` and `interval={rows}` train the same");
     assert!(wrong.contains(&cells), "{wrong}");
-    // A mistake in one of several cells names it.
+    // An error in one of several cells names it.
     fs::write(
         here.join("s.toml"),
         STUDY

@@ -111,14 +111,14 @@ fn mistakes_are_told_and_nothing_is_written() {
         here,
         "sweep s.toml --out .",
         &[
-            "the folder holds something else than a study: .",
+            "the folder holds something other than a study: .",
             "hint: name another folder",
         ],
     );
     refused(
         here,
         "sweep s.toml --out s.toml",
-        &["a folder is needed, found a file: s.toml"],
+        &["expected a folder, found a file: s.toml"],
     );
     let makes = "hint: `attractor sweep STUDY --out DIR` makes one";
     refused(here, "table d", &["no such folder: d", makes]);
@@ -209,7 +209,7 @@ fn a_folder_that_does_not_fit_is_left_alone() {
         again,
         &[
             "judged with `starts = 2`, not with `starts = 3`: d",
-            "hint: undo the change of [evaluation]",
+            "hint: undo the change to [evaluation]",
         ],
     );
     change("hidden = 10", "hidden = 11");
@@ -252,7 +252,7 @@ fn a_study_that_loses_its_test_data_is_refused() {
         "sweep s.toml --out d",
         &[
             "judged with test data, not with the training data: d",
-            "hint: undo the change of [evaluation] or of `test`",
+            "hint: undo the change to [evaluation] or to `test`",
         ],
     );
     said(here, "sweep s.toml --out e --quiet", 0);
@@ -300,7 +300,7 @@ fn what_is_not_ours_or_damaged_is_left_alone() {
     refused(
         here,
         again,
-        &["a file is needed, found a folder: d/alpha=0.3"],
+        &["expected a file, found a folder: d/alpha=0.3"],
     );
     fs::remove_dir(&scores).unwrap();
     change("", "");
@@ -321,7 +321,7 @@ fn scores_that_were_changed_are_refused() {
     fs::write(&scores, text.replacen(value, &format!("{value}1"), 1)).unwrap();
     let changed = [
         "the scores of a run have been changed since they were written: d/alpha=0.3/seed-01/scores.json",
-        "hint: bring the old file back, or remove it",
+        "hint: restore the old file, or remove it",
     ];
     for command in [sweep, "table d"] {
         refused(here, command, &changed);
@@ -370,7 +370,7 @@ fn runs_of_data_that_changed_are_left_alone() {
         again,
         &[
             "the training data have changed since the runs were made: ",
-            "hint: bring the old file back",
+            "hint: restore the old file",
         ],
     );
 }
@@ -398,7 +398,7 @@ fn a_run_of_other_data_is_refused_judged_or_not() {
     refused(
         here,
         "sweep s.toml --out d",
-        &[told, "hint: bring the old data back"],
+        &[told, "hint: restore the old data"],
     );
     refused(
         here,

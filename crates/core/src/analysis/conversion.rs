@@ -46,7 +46,7 @@ pub enum States {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConversionError {
     /// Only maps that teacher forcing trains have other forms.
-    #[error("`{from}` is no piecewise-linear map")]
+    #[error("`{from}` is not a piecewise-linear map")]
     NotAMap {
         /// The model.
         from: &'static str,

@@ -113,7 +113,7 @@ pub struct Spectrum {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
     "the exponents sum to {sum}, but the mean log-determinant is {mean_log_det}: \
-     do not trust them, this is an error of the program"
+     do not trust them, this is a bug in the program"
 )]
 pub struct BrokenSum {
     /// Σ λ.

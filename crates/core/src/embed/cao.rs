@@ -25,7 +25,7 @@ pub struct CaoPlan {
     pub delay: usize,
     /// The largest dimension that is tried.
     pub max_dim: usize,
-    /// Points at most so many rows apart are no neighbours.
+    /// Points at most this many rows apart do not count as neighbours.
     pub theiler: usize,
     /// Worker threads; the result does not depend on them.
     pub threads: usize,

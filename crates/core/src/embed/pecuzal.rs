@@ -20,7 +20,7 @@ use crate::progress::{Follow, Stopped, tell};
 pub struct Plan {
     /// The largest delay.
     pub max_delay: usize,
-    /// Points at most so many rows apart are no neighbours.
+    /// Points at most this many rows apart do not count as neighbours.
     pub theiler: usize,
     /// By how much L must fall for a coordinate to be taken.
     pub threshold: f64,

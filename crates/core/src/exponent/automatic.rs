@@ -31,7 +31,7 @@ pub struct Given {
     pub dims: Option<RangeInclusive<usize>>,
     /// The delay in rows.
     pub delay: Option<usize>,
-    /// Points at most so many rows apart are no neighbours.
+    /// Points at most this many rows apart do not count as neighbours.
     pub theiler: Option<usize>,
     /// The region of the fit in rows.
     pub fit: Option<RangeInclusive<usize>>,

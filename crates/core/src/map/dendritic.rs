@@ -33,7 +33,7 @@ pub static PLAIN: ModelInfo = ModelInfo {
         ))
     },
     units: UnitKind::Dendritic(Clipping::Off),
-    hidden: Some("bases B a latent state"),
+    hidden: Some("bases B per latent state"),
 };
 
 /// The clipped dendritic PLRNN.
@@ -56,7 +56,7 @@ pub static CLIPPED: ModelInfo = ModelInfo {
         ))
     },
     units: UnitKind::Dendritic(Clipping::On),
-    hidden: Some("bases B a latent state"),
+    hidden: Some("bases B per latent state"),
 };
 
 /// Whether φ(z) is subtracted from every basis.

@@ -1,6 +1,6 @@
 //! State-space divergence D_stsp: how differently two orbits fill their space, whatever their order in time.
 //!
-//! Up to five channels are binned. A box around the truth is cut into m = 30 cells a channel, K = m^N cells in all;
+//! Up to five channels are binned. A box around the truth is cut into m = 30 cells per channel, K = m^N cells in all;
 //! with counts c (truth) and d (generated) of the points inside and a = 10⁻⁵,
 //!
 //! ```text

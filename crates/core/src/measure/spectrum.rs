@@ -1,4 +1,4 @@
-//! Smoothed power spectra, one a channel: standardise, P = |FFT|² at the frequencies j/T, j = 0 … T/2, then a moving
+//! Smoothed power spectra, one per channel: standardise, P = |FFT|² at the frequencies j/T, j = 0 … T/2, then a moving
 //! average over frequencies with Gaussian weights,
 //!
 //! ```text

@@ -23,7 +23,7 @@ pub struct Summary {
     pub sem: f64,
 }
 
-/// A summary of every measure; `runs` has a row a run, with the same measures in the same order.
+/// A summary of every measure; `runs` has one row per run, with the same measures in the same order.
 pub fn summaries(runs: &[Vec<f64>]) -> Vec<Summary> {
     let complete = |run: &&Vec<f64>| run.iter().all(|v| v.is_finite());
     let kept: Vec<&Vec<f64>> = runs.iter().filter(complete).collect();

@@ -34,7 +34,7 @@ pub static LINEAR: Method = Method {
                 name: "order",
                 default: AUTO,
                 domain: Domain::Auto { low: 1, high: 4096 },
-                about: "Rows p that the next one follows from; auto takes that of 1 to 20 with the lowest error of forecasts in five-fold cross-validation on the training data",
+                about: "Number p of rows from which the next one follows; auto takes the one from 1 to 20 with the lowest forecast error in five-fold cross-validation on the training data",
             },
             Setting {
                 name: "ridge",

@@ -44,7 +44,7 @@ pub static LSTM: Method = Method {
                 "prediction",
                 "4",
                 up_to(1, 1_000_000_000),
-                "Forecasts of a chunk that count",
+                "Number of forecasts of a chunk that count",
             ),
             setting(
                 "propagation",
@@ -71,7 +71,7 @@ pub static LSTM: Method = Method {
                 "patience",
                 "20",
                 up_to(1, 1_000_000),
-                "Epochs without a lower validation loss after which a round ends, and the next one has a tenth of its learning rate",
+                "Epochs without a lower validation loss after which a round ends; the next one has a tenth of its learning rate",
             ),
             setting(
                 "validation",
@@ -80,7 +80,7 @@ pub static LSTM: Method = Method {
                     low: 0.01,
                     high: 0.9,
                 },
-                "Share of the training rows, at the end of each trajectory, that validation losses are of",
+                "Share of the training rows, at the end of each trajectory, on which the validation loss is computed",
             ),
             setting(
                 "epochs",

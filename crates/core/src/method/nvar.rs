@@ -34,13 +34,13 @@ pub static NVAR: Method = Method {
                 "delays",
                 "2",
                 up_to(1, 1000),
-                "Rows k that the next one follows from",
+                "Number k of rows from which the next one follows",
             ),
             setting(
                 "stride",
                 "1",
                 up_to(1, 100_000),
-                "Steps q from one of these rows to the next",
+                "Steps q from each of these rows to the next",
             ),
             setting(
                 "polynomial",

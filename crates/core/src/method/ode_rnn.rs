@@ -61,7 +61,7 @@ static SETTINGS: &[Setting] = &[
         "latent",
         "9",
         up_to(1, 4096),
-        "Means of a state, and as many deviations",
+        "Number of means in a state, and of deviations",
     ),
     setting(
         "hidden",

@@ -19,14 +19,14 @@ pub(super) const ALPHA: Setting = trained::setting(
     "alpha",
     "1",
     Domain::FRACTION,
-    "Share of the data in the inputs, the rest is the network's own forecast: 1 for teacher forcing, 0 for free running",
+    "Share of the data in the inputs; the rest is the network's own forecast: 1 for teacher forcing, 0 for free running",
 );
 
 pub(super) const ALPHA_END: Setting = trained::setting(
     "alpha-end",
     "1",
     Domain::FRACTION,
-    "What is left of alpha at the end of training, as a factor; it falls linearly from epoch to epoch",
+    "Factor to which alpha has fallen at the end of training; it falls linearly with the epochs",
 );
 
 pub(super) const NOISE: Setting = trained::setting(

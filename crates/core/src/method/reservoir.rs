@@ -65,7 +65,7 @@ static SETTINGS: &[Setting] = &[
         "degree",
         "10",
         up_to(1, 65_536),
-        "Mean number of units that a unit is connected from",
+        "Mean number of connections into a unit",
     ),
     setting(
         "radius",
@@ -80,7 +80,7 @@ static SETTINGS: &[Setting] = &[
         "input-scale",
         "0.5",
         Domain::NON_NEGATIVE,
-        "Largest weight of an input, for rows in units of their standard deviation",
+        "Largest input weight, for channels in units of their standard deviation",
     ),
     setting(
         "ridge",
@@ -98,7 +98,7 @@ static SETTINGS: &[Setting] = &[
         "warm-up",
         "200",
         up_to(0, 1_000_000_000),
-        "Rows that a state is driven by before it forecasts",
+        "Rows that drive a state before it forecasts",
     ),
     setting(
         "leak",
@@ -107,7 +107,7 @@ static SETTINGS: &[Setting] = &[
             low: 1e-6,
             high: 1.0,
         },
-        "Share of a unit's activity that is replaced at a step",
+        "Share of a unit's activity that is replaced at each step",
     ),
     setting(
         "bias",
@@ -119,7 +119,7 @@ static SETTINGS: &[Setting] = &[
         "intercept",
         "false",
         Domain::Flag,
-        "Whether the read-out has a constant",
+        "Whether the read-out has a constant term",
     ),
     setting(
         "read-inputs",

@@ -82,21 +82,21 @@ pub(super) const ALPHA: Setting = setting(
     "alpha",
     "0.15",
     Domain::FRACTION,
-    "Strength of generalized forcing",
+    "Strength α of generalized forcing, from 0 (none) to 1",
 );
 
 pub(super) const ALPHA_START: Setting = setting(
     "alpha-start",
     "1",
     Domain::FRACTION,
-    "First strength of adaptive forcing",
+    "Initial strength of adaptive forcing",
 );
 
 pub(super) const ALPHA_ESTIMATOR: Setting = setting(
     "alpha-estimator",
     "arithmetic-mean",
     Domain::Choice(&ESTIMATORS),
-    "How adaptive forcing finds the norm of Jacobians that alpha follows",
+    "How adaptive forcing estimates the norm of the Jacobians, from which alpha follows",
 );
 
 pub(super) const DECAY: Setting = setting(
@@ -126,7 +126,7 @@ pub(super) const INTERVAL: Setting = setting(
 // ---- windows ----
 
 pub(super) const fn window(default: &'static str) -> Setting {
-    let about = "Predicted steps of a training window";
+    let about = "Steps that are predicted in a training window";
     setting("window", default, up_to(1, 1_000_000_000), about)
 }
 
@@ -148,7 +148,7 @@ pub(super) const fn least_observed(default: &'static str) -> Setting {
         "least-observed",
         default,
         Domain::FRACTION,
-        "Share of its values that a window needs; others are left out",
+        "Share of a window's values that must be present; other windows are left out",
     )
 }
 
@@ -164,18 +164,18 @@ pub(super) const fn batches_per_epoch(default: &'static str) -> Setting {
 }
 
 pub(super) const fn lr(default: &'static str) -> Setting {
-    setting("lr", default, RATE, "First learning rate")
+    setting("lr", default, RATE, "Initial learning rate")
 }
 
 pub(super) const fn lr_end(default: &'static str) -> Setting {
-    setting("lr-end", default, RATE, "Last learning rate")
+    setting("lr-end", default, RATE, "Final learning rate")
 }
 
 pub(super) const LR_DECAY: Setting = setting(
     "lr-decay",
     "0.999",
     Domain::FRACTION,
-    "What the learning rate is multiplied by at every update, until it is lr-end",
+    "Factor by which the learning rate is multiplied at every update, until it reaches lr-end",
 );
 
 pub(super) const fn optimizer(default: &'static str) -> Setting {
@@ -183,7 +183,7 @@ pub(super) const fn optimizer(default: &'static str) -> Setting {
         "optimizer",
         default,
         Domain::Choice(&OPTIMIZERS),
-        "How a gradient becomes a step",
+        "Optimizer, which turns a gradient into a step",
     )
 }
 
@@ -198,7 +198,7 @@ pub(super) const CLIP_NORM: Setting = setting(
     "clip-norm",
     "0",
     Domain::NON_NEGATIVE,
-    "Largest norm of a gradient; 0 for any",
+    "Largest norm of a gradient; 0 for no limit",
 );
 
 pub(super) const AVERAGE: Setting = setting(
@@ -208,7 +208,7 @@ pub(super) const AVERAGE: Setting = setting(
         low: 0.0,
         high: 0.999_999,
     },
-    "How much of the average of the parameters stays at an update; the model is the average; 0 for none",
+    "Weight of the old average when an update is added to the moving average of the parameters, which becomes the model; 0 for no averaging",
 );
 
 pub(super) const fn on_divergence(choices: &'static [&'static str]) -> Setting {
@@ -419,10 +419,10 @@ pub(super) fn remedies(set: &Settings) -> Vec<&'static str> {
 pub(super) fn story_of_forcing(set: &Settings) -> String {
     let forcing = match set.choice("forcing") {
         "gtf" => format!(
-            "generalised teacher forcing (α = {})",
+            "generalized teacher forcing (α = {})",
             figure(set.real("alpha"))
         ),
-        "agtf" => "adaptive generalised teacher forcing (α from Jacobians)".into(),
+        "agtf" => "adaptive generalized teacher forcing (α from Jacobians)".into(),
         "stf" => match set.integer_unless_auto("interval") {
             Some(steps) => format!("sparse teacher forcing, every {}", count(steps, "step")),
             None => "sparse teacher forcing, at intervals of the predictability time".into(),

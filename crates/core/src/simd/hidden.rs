@@ -1,7 +1,7 @@
 //! Products of a hidden layer on lanes: into its units, u = W x, and out of them, y = W u.
 //!
 //! Units stand in registers, one or two abreast ([`Lanes::ABREAST`]). The units of even number and those of odd number are
-//! added up by themselves, then both sums: with one unit a register in two sums, with two units abreast in the lanes of
+//! added up by themselves, then both sums: with one unit per register in two sums, with two units abreast in the lanes of
 //! one. So the bits do not depend on how many windows share a register.
 //!
 //! Rows are taken in tiles whose sums stay in registers, enough of them to hide the latency of the multiply-add. A
@@ -196,7 +196,7 @@ fn out<S: Simd, P: Lanes, const R: usize>(
     }
 }
 
-/// Two units a register.
+/// Two units per register.
 #[inline(always)]
 fn in_pairs<S: Simd, P: Lanes, const R: usize>(
     simd: S,
@@ -213,7 +213,7 @@ fn in_pairs<S: Simd, P: Lanes, const R: usize>(
     sums
 }
 
-/// One unit a register, those of even and odd number by themselves.
+/// One unit per register, those of even and odd number by themselves.
 #[inline(always)]
 fn alternating<S: Simd, P: Lanes, const R: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! Square matrices, one a lane, that change by few products of a column and a row:
+//! Square matrices, one per lane, that change by few products of a column and a row:
 //!
 //! ```text
 //! J ← J + Σ_u c_u w_u d_uᵀ.
@@ -23,7 +23,7 @@ pub(crate) struct Change {
     pub(crate) by: f32,
 }
 
-/// M × M matrices, one a lane.
+/// M × M matrices, one per lane.
 #[derive(Debug, Clone)]
 pub(crate) struct LaneMatrices {
     dim: usize,
@@ -55,7 +55,7 @@ impl LaneMatrices {
         }
     }
 
-    /// Adds changes to a lane's matrix; columns w are `dim` numbers a unit.
+    /// Adds changes to a lane's matrix; columns w are `dim` numbers per unit.
     #[inline(always)]
     pub(crate) fn add<S: Simd>(
         &mut self,

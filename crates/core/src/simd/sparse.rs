@@ -37,7 +37,7 @@ const FEW: f64 = 0.25;
 /// Every so many steps open units are counted.
 const COUNTED: usize = 4;
 
-/// Rows of M weights, one a unit, padded to whole vectors of type `V`.
+/// Rows of M weights, one per unit, padded to whole vectors of type `V`.
 #[derive(Debug, Clone)]
 pub(crate) struct UnitRows<V> {
     latent: usize,
@@ -289,7 +289,7 @@ fn group_mask<P: Lanes>(group: usize) -> u64 {
     }
 }
 
-/// Of eight units or fewer, a byte a window of each group with a bit a unit that is set where it is open.
+/// Of eight units or fewer, one byte per window of each group, with one bit per unit, which is set where it is open.
 #[inline(always)]
 fn masks<S: Simd, P: Lanes>(
     simd: S,

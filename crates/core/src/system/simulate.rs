@@ -58,7 +58,7 @@ pub enum Method {
         /// The tolerance.
         tolerance: f64,
     },
-    /// One fixed step of order 4 a row.
+    /// One fixed step of order 4 per row.
     Fixed,
 }
 
@@ -112,7 +112,7 @@ pub enum SimulateError {
         error: SettingError,
     },
     /// No rows are asked for.
-    #[error("at least one step is needed, found 0")]
+    #[error("expected at least one step, found 0")]
     NoSteps,
     /// A transient that would never end.
     #[error("at most {LONGEST_TRANSIENT} rows can be left out, found {transient}")]

@@ -401,7 +401,7 @@ impl<P: Lanes, Q: Lanes> Estimate<'_, P, Q> {
     }
 }
 
-/// Geometric means, one a lane.
+/// Geometric means, one per lane.
 #[derive(Default)]
 struct GeometricMeans([GeometricMean; WIDEST]);
 

@@ -42,7 +42,7 @@ pub(crate) trait Objective {
         unreachable!("methods whose learning rate falls in rounds have validation data")
     }
 
-    /// Strength of generalized forcing; 0 where there is none.
+    /// Strength α of generalized forcing, from 0 (none) to 1; 0 where there is none.
     fn alpha(&self, _state: &State) -> f64 {
         0.0
     }

@@ -24,7 +24,7 @@ use attractor_core::windows::Windows;
 use common::{dims, for_all, sizes};
 use proptest::prelude::*;
 
-/// Gradients in f32 against f64: rounding of 6e-8 a step, grown by the map over a window of up to nine steps and
+/// Gradients in f32 against f64: rounding of 6e-8 per step, grown by the map over a window of up to nine steps and
 /// averaged over the windows, stays below this relative to the largest entry.
 const F32: f64 = 3e-5;
 

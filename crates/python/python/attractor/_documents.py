@@ -148,7 +148,7 @@ class Evaluation(Document):
 
 
 class Inspection(Document):
-    """What a recording holds, and findings with remedies, the gravest first."""
+    """What a recording holds, and findings with remedies, the most serious first."""
 
     def __repr__(self) -> str:
         s = "" if len(self["channels"]) == 1 else "s"

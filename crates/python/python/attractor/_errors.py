@@ -114,7 +114,7 @@ class MissingPackageError(AttractorError, ImportError):
 
 
 class BugError(AttractorError):
-    """A mistake of ours."""
+    """A bug in attractor."""
 
 
 class AttractorWarning(UserWarning):

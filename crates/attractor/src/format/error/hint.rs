@@ -124,7 +124,7 @@ const NOT_NUMBER: &str = "choose columns with --channels, name the column of ids
 const OPEN_QUOTE: &str =
     "close it, or name the delimiter with --delimiter if the quote belongs to a name";
 const TITLE_OR_NUMBER: &str = "give --header yes if it is a title; if it is a number, set the decimal mark with --decimal, or remove commas between thousands";
-const TIME_BACK: &str = "name the column of trajectories with `--trajectory`; if it is no time, `--time none` makes it a channel and `--dt 1` leaves it out";
+const TIME_BACK: &str = "name the column of trajectories with `--trajectory`; if it is not a time, `--time none` makes it a channel and `--dt 1` leaves it out";
 const CHECKSUM: &str = "copy or download the record again; if the samples are right, correct the checksum in the header";
 const PACKING: &str = "in Python: import pandas; pandas.read_parquet(\"x.parquet\").to_parquet(\"y.parquet\", compression=\"snappy\")";
 

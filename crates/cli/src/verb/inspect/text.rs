@@ -189,7 +189,7 @@ pub(super) fn findings(inspection: &Inspection, file: &str, out: &mut dyn Write)
         writeln!(out, "  hint: {}", f.remedy.clone().naming(file))?;
     }
     if inspection.findings.is_empty() {
-        writeln!(out, "nothing to remark")?;
+        writeln!(out, "nothing to report")?;
     }
     Ok(())
 }

@@ -35,13 +35,13 @@ pub(super) struct RecordingFlags {
     /// Delay in rows [default: 1 for uncorrelated rows, else the first minimum of the mutual information]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = delay)]
     delay: Option<usize>,
-    /// Points at most so many rows apart are no neighbours [default: three delays]
+    /// Points at most this many rows apart do not count as neighbours [default: three delays]
     #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = rows)]
     theiler: Option<usize>,
     /// Region of the fit in units of time [default: where the curve is straight]
     #[arg(long, value_name = "A:B", allow_negative_numbers = true, value_parser = region)]
     fit: Option<RangeInclusive<f64>>,
-    /// File to write the curves to, one channel a dimension, in any format that is written
+    /// File to write the curves to, one channel per dimension, in any format that is written
     #[arg(long, value_name = "FILE")]
     curves: Option<PathBuf>,
     /// Worker threads, 0 for all cores; the result does not depend on it [default: 0]

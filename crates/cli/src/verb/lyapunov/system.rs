@@ -19,7 +19,7 @@ use crate::table;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Known systems and models")]
 pub(super) struct SystemFlags {
-    /// Steps of the orbit, after a tenth as many that do not count [default: 200000; of a model 100000, fewer where a step takes long]
+    /// Steps of the orbit, after a transient of a tenth as many [default: 200000; of a model 100000, fewer where a step takes long]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = steps)]
     pub(super) steps: Option<usize>,
     /// How many exponents, from the largest [default: all, at most 20]

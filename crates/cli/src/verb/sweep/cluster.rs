@@ -40,7 +40,7 @@ pub(super) struct ClusterFlags {
     /// How often a task queues again, at most
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = whole::<usize>, requires = "engine")]
     restarts: usize,
-    /// More flags of sbatch, as in "--partition=long --mem-per-cpu=2G"
+    /// Further flags of sbatch, as in "--partition=long --mem-per-cpu=2G"
     #[arg(
         long,
         value_name = "FLAGS",

@@ -47,7 +47,7 @@ fn assert_equal_trajectories(
                 .iter()
                 .zip(&y)
                 .fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
-            // Expansion of at most 2 a step for the few steps until orbits settle or grow as one.
+            // Expansion of at most 2 per step for the few steps until orbits settle or grow as one.
             assert!(
                 gap < 1e-10 * largest,
                 "{} as {}: {gap} at step {step}",

@@ -50,7 +50,7 @@ fn the_sum_is_the_divergence() {
             .iter()
             .sum::<f64>()
     };
-    // The tolerance of 1e-9 a step, 10 steps an interval of 0.1, times M vectors.
+    // The tolerance of 1e-9 per step, 10 steps per interval of 0.1, times M vectors.
     assert!(
         (sum("lorenz63") + 41.0 / 3.0).abs() < 3e-7,
         "{}",

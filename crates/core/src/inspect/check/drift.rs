@@ -14,7 +14,7 @@ use crate::series::{binade, mean_and_sd};
 use crate::text::figure;
 
 const BLOCKS: usize = 20;
-/// Fewer rows a block say too little.
+/// Fewer rows per block say too little.
 const LEAST_ROWS: usize = 10;
 /// Least |t|.
 const SIGNIFICANT: f64 = 6.0;
@@ -48,7 +48,7 @@ pub(in super::super) fn trend(record: &Record) -> Vec<Seen> {
     worst_of(
         record,
         drifting,
-        "`attractor prepare FILE level.csv --detrend` takes the straight line out, `--from` and `--to` choose a shorter stretch: a model of an autonomous system cannot drift",
+        "`attractor prepare FILE level.csv --detrend` removes the linear trend, `--from` and `--to` choose a shorter stretch: a model of an autonomous system cannot drift",
     )
 }
 

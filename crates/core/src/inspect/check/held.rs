@@ -99,7 +99,7 @@ fn upsampled(record: &Record, channels: &[usize], repeats: &Repeats) -> Seen {
             "{} % of the rows equal the row before: held or upsampled",
             figure(100.0 * repeats.part)
         ),
-        "keep one row of each run, and give the step of the original sampling",
+        "keep one row of each run of equal rows, and give the step of the original sampling",
     )
 }
 

@@ -136,7 +136,7 @@ pub(in super::super) fn hidden(record: &Record) -> Vec<Seen> {
         return Vec::new();
     };
     let what = format!(
-        "one channel of a system with more states: its value leaves {} % of its changes open, with a delayed one {} %",
+        "one channel of a system with more states: its value leaves {} % of its changes unexplained, with a delayed value {} %",
         figure((100.0 * alone).round()),
         figure((100.0 * delayed).round())
     );

@@ -31,7 +31,7 @@ pub(super) enum SindyError {
     #[error("`savgol-window` must be odd and above `savgol-order`, found {window} and {order}")]
     Window { window: usize, order: usize },
     /// An equation in `zero` that there is not.
-    #[error("`zero` names `{name}`, which is no channel")]
+    #[error("`zero` names `{name}`, which is not a channel")]
     NoEquation { name: String, channels: Vec<String> },
     /// A term in `zero` that there is not.
     #[error("`zero` names the term `{term}`, which the library does not have")]

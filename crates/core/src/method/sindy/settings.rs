@@ -49,7 +49,7 @@ pub(super) static LIST: &[Setting] = &[
         "savgol-window",
         "11",
         up_to(1, 100_001),
-        "Rows, an odd number, over which rows are smoothed before slopes are taken; 1 for no smoothing",
+        "Odd number of rows over which data are smoothed before derivatives are taken; 1 for no smoothing",
     ),
     setting(
         "savgol-order",
@@ -88,7 +88,7 @@ pub(super) static LIST: &[Setting] = &[
         "rounds",
         "20",
         up_to(1, 1_000_000),
-        "Rounds of dropping terms at most",
+        "Largest number of rounds in which terms are dropped",
     ),
     setting(
         "zero",
@@ -100,19 +100,19 @@ pub(super) static LIST: &[Setting] = &[
         "ensemble",
         "0",
         up_to(0, 100_000),
-        "Regressions on blocks of rows drawn with replacement, whose agreement decides; 0 for a single regression on all rows",
+        "Number of regressions, on blocks of rows drawn with replacement, whose agreement decides; 0 for a single regression on all rows",
     ),
     setting(
         "ensemble-drop",
         "0",
         up_to(0, 10_000),
-        "Terms that each of them leaves out of its library, at random",
+        "Terms that each regression of the ensemble leaves out of its library, at random",
     ),
     setting(
         "inclusion",
         "0.6",
         Domain::FRACTION,
-        "Share of them that must keep a term for it to stay",
+        "Share of the ensemble's regressions that must keep a term for it to stay",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Every mistake in a file gets the message that names its place, and a hint.
+//! Every error in a file gets the message that names its place, and a hint.
 
 use std::io::Write;
 
@@ -136,7 +136,7 @@ fn a_quote_that_is_not_closed() {
     };
     let (message, _) = with(note, "x,note\n1,a\n2,\"b\n3,c\n");
     assert_eq!(message, "the quote on line 3 is not closed");
-    // A quote that belongs to a name, and a cell of several lines, are no mistakes.
+    // A quote that belongs to a name, and a cell of several lines, are not errors.
     assert_eq!(names(csv("a,5\" b\n1,2\n").unwrap().channels())[1], "5\" b");
     assert_eq!(csv("x,\"y\nz\"\n1,2\n3,4\n").unwrap().total_len(), 2);
     let (message, _) = said(csv("x,y\n1,2\n3,\"4\n5\"\n7,8\n"));
