@@ -40,7 +40,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         "--config",
         OPTIMISED,
         "-p",
-        "attractor",
+        "attractor-rs",
         // Alone it would be built with other features, and faer and the core with it.
         "-p",
         "attractor-cli",

@@ -9,6 +9,7 @@ mod bench;
 mod benchmark;
 mod browser;
 mod command;
+mod crates;
 mod debian;
 mod deny;
 mod fuzz;

@@ -10,11 +10,11 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Instant;
 
-use crate::command::{cargo, exit_code, quietly, root, succeeds};
+use crate::command::{cargo, exit_code, succeeds};
 use crate::debian::QUEUES;
 use crate::suite::{self, Binary, Request};
 use crate::tally::{Tally, Transcript};
-use crate::{browser, deny, package, pages, python, tidy};
+use crate::{browser, crates, deny, package, pages, python, tidy};
 
 /// The flag that has missing tools compiled first.
 const INSTALL_TOOLS: &str = "--install-tools";
@@ -105,7 +105,8 @@ fn whole(tally: &mut Tally, install_tools: bool) {
         heading("docs");
         tally.check("docs", pages::build());
         pages::book(tally);
-        packages(tally);
+        heading("crates");
+        crates::check(tally);
         heading("documentation tests");
         documentation_tests(tally);
         heading("deny");
@@ -173,27 +174,6 @@ fn run_tests(
     heading("browser");
     browser::check(&mut tally, browser);
     tally
-}
-
-/// Every crate can be packed: what it reads when it is built is in the package, and its manifest is complete.
-fn packages(tally: &mut Tally) {
-    let crates = ["numerics", "core", "attractor", "cli"];
-    for name in crates {
-        let mut list = cargo([
-            "package",
-            "--list",
-            "--allow-dirty",
-            "--quiet",
-            "--manifest-path",
-        ]);
-        let manifest = root().join("crates").join(name).join("Cargo.toml");
-        let listed = quietly(list.arg(manifest));
-        let has_sources = |list: &String| list.lines().any(|file| file == "src/lib.rs");
-        tally.check(
-            &format!("package {name}"),
-            listed.is_ok_and(|list| has_sources(&list)),
-        );
-    }
 }
 
 /// Runs the examples in the documentation of the code, and counts each.

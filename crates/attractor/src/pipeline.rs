@@ -6,9 +6,9 @@
 //! | `smooth hann:15` | symmetric Hann window of 15 rows, ends mirrored |
 //! | `smooth hann:15:padded` | the same, with the 7 rows before and after that the mirror image reaches |
 //! | `standardize` | every channel to mean 0 and standard deviation 1 (n − 1) |
-//! | `standardize population` | the same by n |
+//! | `standardize population` | the same, dividing by n |
 //! | `scale 1/2,0/3` | (x − 1)/2 for the first channel, x/3 for the second: what a model file keeps of `standardize` |
-//! | `detrend` | without the straight line of least squares |
+//! | `detrend` | removes the straight line of least squares |
 //! | `band-pass 1:40`, `low-pass 40`, `high-pass 1` | Butterworth filter of order 4, forward and backward |
 //! | `notch 50` | without that frequency, quality 30, forward and backward |
 //! | `missing -99.99,-999` | numbers that stand for missing values are missing |

@@ -6,7 +6,7 @@
 use attractor_core::catalogue::Entry;
 
 /// The bibliography that this program was built with.
-const BIBLIOGRAPHY: &str = include_str!("../../../refs.bib");
+const BIBLIOGRAPHY: &str = include_str!("../refs.bib");
 
 /// The key of the paper that this program reproduces.
 pub const PAPER: &str = "hess2023";

@@ -2,7 +2,7 @@
 //! tried with every test; with `ATTRACTOR_CALIBRATION=all` all of them, whose table `docs/measures.md` shows:
 //!
 //! ```text
-//! ATTRACTOR_CALIBRATION=all cargo test --release -p attractor --test all calibration:: -- --nocapture
+//! ATTRACTOR_CALIBRATION=all cargo test --release -p attractor-rs --test all calibration:: -- --nocapture
 //! ```
 #![allow(
     clippy::unwrap_used,

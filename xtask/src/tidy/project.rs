@@ -83,9 +83,12 @@ pub(crate) fn every_test_is_run(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// The bibliography, which the crate of this folder embeds.
+const BIBLIOGRAPHY: &str = "crates/attractor/refs.bib";
+
 /// Every key of `refs.bib` is cited in the code or on a page.
 pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
-    let bibliography = tree.text("refs.bib").unwrap_or_default();
+    let bibliography = tree.text(BIBLIOGRAPHY).unwrap_or_default();
     let is_read = |path: &str| path.ends_with(".rs") || path.ends_with(".md");
     let texts = tree.texts().filter(|(path, _)| is_read(path));
     let known: Vec<BTreeSet<String>> = texts.map(|(_, text)| lower_words(text)).collect();
@@ -95,7 +98,7 @@ pub(crate) fn every_reference_is_used(tree: &Tree) -> Vec<Finding> {
         Some((i, rest.trim_end_matches(',').trim()))
     });
     keys.filter(|(_, key)| !is_used(key))
-        .map(|(i, key)| Finding::at("refs.bib", i, format!("`{key}` is cited nowhere")))
+        .map(|(i, key)| Finding::at(BIBLIOGRAPHY, i, format!("`{key}` is cited nowhere")))
         .collect()
 }
 
@@ -276,7 +279,7 @@ mod tests {
     #[test]
     fn references_that_nobody_cites_are_refused() {
         let bibliography = (
-            "refs.bib",
+            BIBLIOGRAPHY,
             "@book{a1999,\n  year = 1999\n}\n@misc{b2000,\n}\n",
         );
         let uncited = |text| lines(every_reference_is_used, &[bibliography, ("a.rs", text)]);

@@ -40,7 +40,7 @@ impl Explain {
         }
         if let Some(setting) = all_settings().into_iter().find(|s| s.name == name) {
             let out = pages.next()?;
-            writeln!(out, "{name} (one of the settings of `attractor train`)")?;
+            writeln!(out, "{name} (a setting of `attractor train`)")?;
             write_setting(out, setting)?;
         }
         if let Some(kind) = KINDS.iter().find(|kind| kind.id == name) {
@@ -139,7 +139,7 @@ fn write_verb(out: &mut dyn Write, verb: &Command) -> io::Result<()> {
     if beside.is_empty() {
         return Ok(());
     }
-    writeln!(out, "beside it: {}", beside.join(", "))
+    writeln!(out, "see also: {}", beside.join(", "))
 }
 
 fn write_term(out: &mut dyn Write, term: &Term) -> io::Result<()> {
@@ -147,7 +147,7 @@ fn write_term(out: &mut dyn Write, term: &Term) -> io::Result<()> {
     writeln!(out, "{}", term.about)?;
     write_indented(out, term.more)?;
     if !term.also.is_empty() {
-        writeln!(out, "\nhere too: {}", term.also.join(", "))?;
+        writeln!(out, "\nalso explained here: {}", term.also.join(", "))?;
     }
     writeln!(out, "\nmore in docs/{}.md", term.page)
 }
@@ -177,23 +177,19 @@ fn write_setting(out: &mut dyn Write, setting: &Setting) -> io::Result<()> {
 
 /// The settings that a word is a value of.
 fn write_value(out: &mut dyn Write, value: &str) -> io::Result<()> {
-    writeln!(out, "{value} (a value of settings of `attractor train`)")?;
+    writeln!(out, "{value} (a value of a setting of `attractor train`)")?;
     settings_with(value).try_for_each(|setting| write_setting(out, setting))
 }
 
 fn write_preset(out: &mut dyn Write, preset: &Preset) -> io::Result<()> {
-    writeln!(
-        out,
-        "{} (one of the presets of `attractor train`)",
-        preset.name
-    )?;
+    writeln!(out, "{} (a preset of `attractor train`)", preset.name)?;
     writeln!(out, "{}\n", preset.about)?;
     let mut set = preset.set.iter();
     set.try_for_each(|(name, value)| writeln!(out, "  {name} = {value}"))
 }
 
 fn write_figure(out: &mut dyn Write, kind: &Kind) -> io::Result<()> {
-    writeln!(out, "{} (one of the figures of `attractor plot`)", kind.id)?;
+    writeln!(out, "{} (a figure of `attractor plot`)", kind.id)?;
     writeln!(out, "{}", kind.summary)?;
     writeln!(out, "\nin the paper: {}", kind.paper)
 }
@@ -412,7 +408,7 @@ Proceedings of the 40th International Conference on Machine Learning, 202.
             String::from_utf8(out).unwrap()
         };
         let expected = "\
-hidden (one of the settings of `attractor train`)
+hidden (a setting of `attractor train`)
   hidden = 50
       Hidden units L
       a whole number from 1 to 65536
