@@ -3,9 +3,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
-use crate::command::{cargo, quietly, root, target};
+use crate::command::{cargo, exit_code, quietly, root, target};
 use crate::tally::Tally;
 
 /// The packages that are published, those first that others need.
@@ -15,6 +15,14 @@ const PUBLISHED: [&str; 4] = [
     "attractor-rs",
     "attractor-cli",
 ];
+
+/// `cargo xtask crates`.
+pub(crate) fn run(_: &[String]) -> ExitCode {
+    let mut tally = Tally::default();
+    check(&mut tally);
+    println!("{}", tally.summary());
+    exit_code(tally.all_passed())
+}
 
 /// Packs and checks the crates, counting both.
 pub(crate) fn check(tally: &mut Tally) {
@@ -54,7 +62,11 @@ fn pack() -> Result<PathBuf, String> {
         quietly(unpack.arg("-C").arg(&folder)).map_err(|told| format!("tar: {told}"))?;
         members.push((name, archive.trim_end_matches(".crate").to_string()));
     }
-    fs::write(folder.join("Cargo.toml"), manifest(&members)).map_err(failed)?;
+    let ours = fs::read_to_string(root().join("Cargo.toml")).map_err(failed)?;
+    fs::write(folder.join("Cargo.toml"), manifest(&members, &ours)).map_err(failed)?;
+    fs::create_dir_all(folder.join(OTHERS).join("src")).map_err(failed)?;
+    fs::write(folder.join(OTHERS).join("src/lib.rs"), "").map_err(failed)?;
+    fs::write(folder.join(OTHERS).join("Cargo.toml"), others(&ours)).map_err(failed)?;
     // The versions that the tests are built with.
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).map_err(failed)?;
     Ok(folder)
@@ -76,20 +88,37 @@ fn archive(folder: &Path, name: &str) -> Option<String> {
         .find(is_its)
 }
 
-/// A workspace of unpacked crates, which need each other by name, not by path.
-fn manifest(members: &[(&str, String)]) -> String {
-    let folders: Vec<String> = members
-        .iter()
-        .map(|(_, folder)| format!("{folder:?}"))
-        .collect();
+/// A crate that needs all that our workspace needs, so that what others wrote is checked with the features and profiles for which
+/// clippy has checked it already.
+const OTHERS: &str = "others";
+
+/// A workspace of unpacked crates, which need each other by name, not by path; `ours` is the manifest of the repository.
+fn manifest(members: &[(&str, String)], ours: &str) -> String {
+    let folders = members.iter().map(|(_, folder)| folder.as_str());
+    let folders: Vec<&str> = folders.chain([OTHERS]).collect();
     let patches = members
         .iter()
         .map(|(name, folder)| format!("{name} = {{ path = {folder:?} }}\n"));
+    let profiles = ours.find("[profile.").map_or("", |at| &ours[at..]);
     format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [{}]\n\n[patch.crates-io]\n{}",
-        folders.join(", "),
+        "[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[patch.crates-io]\n{}\n{profiles}",
         patches.collect::<String>()
     )
+}
+
+/// The manifest of [`OTHERS`].
+fn others(ours: &str) -> String {
+    let dependencies = ours
+        .lines()
+        .skip_while(|line| *line != "[workspace.dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.starts_with("attractor"));
+    let head = "[package]\nname = \"others\"\nedition = \"2024\"\n\n[dependencies]";
+    [head]
+        .into_iter()
+        .chain(dependencies)
+        .fold(String::new(), |text, line| text + line + "\n")
 }
 
 #[cfg(test)]
@@ -98,15 +127,28 @@ mod tests {
 
     #[test]
     fn packages_need_each_other_by_name() {
+        let ours = "\
+[workspace.dependencies]
+attractor = { path = \"a\" }
+serde = \"1\"
+
+[workspace.lints.rust]
+missing_docs = \"warn\"
+
+[profile.dev]
+lto = \"off\"
+";
         let members = [("a", "a-0.1.0".to_string()), ("b", "b-0.1.0".to_string())];
-        let text = manifest(&members);
+        let text = manifest(&members, ours);
         assert!(
-            text.contains("members = [\"a-0.1.0\", \"b-0.1.0\"]"),
+            text.contains("members = [\"a-0.1.0\", \"b-0.1.0\", \"others\"]"),
             "{text}"
         );
-        assert!(text.ends_with(
+        assert!(text.contains(
             "[patch.crates-io]\na = { path = \"a-0.1.0\" }\nb = { path = \"b-0.1.0\" }\n"
         ));
+        assert!(text.ends_with("\n[profile.dev]\nlto = \"off\"\n"), "{text}");
+        assert!(others(ours).ends_with("[dependencies]\nserde = \"1\"\n\n"));
     }
 
     #[test]

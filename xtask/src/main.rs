@@ -49,6 +49,11 @@ const VERBS: &[Verb] = &[
         run: pages::run,
     },
     Verb {
+        name: "crates",
+        about: "pack the crates for crates.io and compile them from their packages",
+        run: crates::run,
+    },
+    Verb {
         name: "bench",
         about: "run the benchmarks, `--record` keeps their medians; further words go to them",
         run: bench::run,
