@@ -4,13 +4,16 @@
     import_weights.py torch STATE.pt OUT.safetensors [--model NAME]
     import_weights.py npz TENSORS.npz OUT.safetensors [--model NAME]
 
-`torch` reads a state_dict that PyTorch saved, or an object that has one; `npz` reads tensors that were exported from Julia
+`torch` reads a state_dict that PyTorch saved, without PyTorch; `npz` reads tensors that were exported from Julia
 (docs/model-files.md has the three lines). Tensors are found by their names without the module before the last dot, whatever their case;
-what is not understood is an error, so that no part of a model is left behind. Needs safetensors and numpy, `torch` also PyTorch.
+what is not understood is an error, so that no part of a model is left behind. Needs safetensors and numpy.
 """
 
 import argparse
+import collections
+import pickle
 import sys
+import zipfile
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -36,14 +39,56 @@ MODELS = {
 OBSERVATION = {"B", "b", "L"}
 
 
-def read_torch(path):
-    """The tensors of a state_dict by name."""
-    import torch
+# The numbers of a storage of PyTorch.
+STORED = {"FloatStorage": "<f4", "DoubleStorage": "<f8", "HalfStorage": "<f2", "LongStorage": "<i8", "IntStorage": "<i4"}
 
-    stored = torch.load(path, map_location="cpu", weights_only=True)
-    if hasattr(stored, "state_dict"):
-        stored = stored.state_dict()
-    return {name: tensor.detach().numpy() for name, tensor in stored.items()}
+
+def tensor(storage, offset, shape, strides, *_):
+    """A tensor of a file: entries of a storage, from an offset on, with strides."""
+    last = offset + sum((n - 1) * step for n, step in zip(shape, strides))
+    if 0 in shape or min(strides, default=0) < 0 or last >= len(storage):
+        raise ValueError("a tensor is empty, or reaches beyond its storage")
+    strides = [step * storage.itemsize for step in strides]
+    return np.lib.stride_tricks.as_strided(storage[offset:], shape, strides).copy()
+
+
+class State(pickle.Unpickler):
+    """Reads a state_dict: tensors by name. Anything else that a pickle could do is refused."""
+
+    def __init__(self, archive, name):
+        super().__init__(archive.open(name))
+        self.archive, self.folder = archive, name.removesuffix("data.pkl")
+
+    def find_class(self, module, name):
+        known = {
+            ("collections", "OrderedDict"): collections.OrderedDict,
+            ("torch._utils", "_rebuild_tensor_v2"): tensor,
+            ("torch._utils", "_rebuild_parameter"): lambda values, *_: values,
+        }
+        if module == "torch" and name in STORED:
+            return np.dtype(STORED[name])
+        if (module, name) not in known:
+            raise ValueError(f"it holds {module}.{name}, where a state_dict has tensors alone: save `model.state_dict()`")
+        return known[module, name]
+
+    def persistent_load(self, identity):
+        _, kind, key, _, _ = identity
+        return np.frombuffer(self.archive.read(f"{self.folder}data/{key}"), kind)
+
+
+def read_torch(path):
+    """The tensors of a state_dict by name, without PyTorch: a file of it is a zip archive of one pickle and the numbers."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            pickled = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
+            if pickled is None:
+                raise ValueError("no file of PyTorch")
+            stored = State(archive, pickled).load()
+        if not all(isinstance(values, np.ndarray) for values in stored.values()):
+            raise ValueError("it holds more than tensors: save `model.state_dict()`")
+    except (ValueError, AttributeError, KeyError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+        sys.exit(f"error: {error}: {path} (PyTorch 1.6 or later)")
+    return dict(stored)
 
 
 def read_npz(path):

@@ -7,37 +7,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command::{cargo, quietly, root, succeeds, target};
+use crate::command::{cargo, quietly, root, succeeds};
 use crate::tally::Tally;
-
-/// The version of cargo-deny that is installed on request.
-const VERSION: &str = "0.20.2";
-
-/// Compiles cargo-deny into `target/tools`, unless there is one.
-pub(crate) fn install(tally: &mut Tally) {
-    if installed().is_none() {
-        let mut command = cargo([
-            "install",
-            "--locked",
-            "cargo-deny",
-            "--version",
-            VERSION,
-            "--root",
-        ]);
-        tally.check(
-            "cargo install cargo-deny",
-            succeeds(command.arg(target().join("tools"))),
-        );
-    }
-}
+use crate::tool::DENY;
 
 /// Checks what we depend on.
 pub(crate) fn check(tally: &mut Tally) {
-    match installed() {
+    match DENY.program() {
         Some(program) => check_with(&program, tally),
         None => {
             tally.check("deny", check_ourselves());
@@ -46,15 +27,7 @@ pub(crate) fn check(tally: &mut Tally) {
     }
 }
 
-/// The cargo-deny to call: ours, or one in the path.
-fn installed() -> Option<String> {
-    let ours = target().join("tools/bin/cargo-deny").display().to_string();
-    [ours, "cargo-deny".to_string()]
-        .into_iter()
-        .find(|program| quietly(Command::new(program).arg("--version")).is_ok())
-}
-
-fn check_with(program: &str, tally: &mut Tally) {
+fn check_with(program: &Path, tally: &mut Tally) {
     let deny = |args: &[&str]| {
         let mut command = Command::new(program);
         command.current_dir(root()).args(args);

@@ -22,6 +22,7 @@ mod suite;
 mod tally;
 mod test;
 mod tidy;
+mod tool;
 
 use std::process::ExitCode;
 
@@ -35,7 +36,7 @@ struct Verb {
 const VERBS: &[Verb] = &[
     Verb {
         name: "test",
-        about: "everything that must hold before a commit; `--quick` leaves slow tests, browser and documentation out, `--install-tools` fetches cargo-deny first",
+        about: "everything that must hold before a commit; `--quick` leaves slow tests, browser and documentation out, `--install-tools` compiles cargo-deny and mdbook first",
         run: test::run,
     },
     Verb {

@@ -13,6 +13,7 @@ use std::thread;
 
 use crate::command::{cargo, exit_code, quietly, root, succeeds, target};
 use crate::tally::Tally;
+use crate::tool::BOOK;
 
 /// What opens a block that is run.
 const MARKER: &str = "```sh run";
@@ -38,34 +39,85 @@ pub(crate) fn build() -> bool {
     succeeds(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Builds the pages as a book under `target/book`, where mdbook is installed; its contents are the table of `docs/README.md`.
+/// Makes a book of the pages under `target/book`; its contents are the table of `docs/README.md`. All its links are checked; mdbook makes
+/// web pages of it where it is installed.
 pub(crate) fn book(tally: &mut Tally) {
-    if quietly(Command::new("mdbook").arg("--version")).is_err() {
-        return tally.skip("the pages as a book: no mdbook (`cargo install mdbook`)");
-    }
     let folder = target().join("book");
-    let built = write_book(&folder).is_ok();
-    let mut mdbook = Command::new("mdbook");
-    tally.check("book", built && succeeds(mdbook.arg("build").arg(&folder)));
+    let written = write_book(&folder).map_err(|error| vec![error.to_string()]);
+    let broken = written.map_or_else(|told| told, |()| broken_links(&folder.join("src")));
+    broken.iter().for_each(|link| println!("book: {link}"));
+    tally.check("links of the book", broken.is_empty());
+    match BOOK.program() {
+        Some(mdbook) => tally.check(
+            "book",
+            succeeds(Command::new(mdbook).arg("build").arg(&folder)),
+        ),
+        None => tally.skip(
+            "the book as web pages: mdbook is not installed (`cargo xtask test --install-tools`)",
+        ),
+    }
 }
 
 /// The pages and their contents where mdbook looks for them.
 fn write_book(folder: &Path) -> std::io::Result<()> {
     let from = root().join("docs");
     emptied(folder)?;
-    fs::create_dir_all(folder)?;
     fs::copy(from.join("book.toml"), folder.join("book.toml"))?;
-    for (inside, ending) in [("", "md"), ("results", "md"), ("pictures", "svg")] {
-        fs::create_dir_all(folder.join("src").join(inside))?;
+    for inside in ["", "results", "pictures", "notebooks"] {
+        let to = folder.join("src").join(inside);
+        fs::create_dir_all(&to)?;
         for entry in fs::read_dir(from.join(inside))?.flatten() {
-            if entry.path().extension().is_some_and(|end| end == ending) {
-                let name = Path::new("src").join(inside).join(entry.file_name());
-                fs::copy(entry.path(), folder.join(name))?;
+            let (path, name) = (entry.path(), entry.file_name());
+            match path.extension().and_then(|end| end.to_str()) {
+                Some("md") => {
+                    let up = if inside.is_empty() { "../" } else { "../../" };
+                    fs::write(to.join(name), links_inside(&fs::read_to_string(path)?, up))?;
+                }
+                Some("svg" | "ipynb") => drop(fs::copy(path, to.join(name))?),
+                _ => {}
             }
         }
     }
     let contents = contents(&fs::read_to_string(from.join("README.md"))?);
     fs::write(folder.join("src/SUMMARY.md"), contents)
+}
+
+/// A page whose links to files outside of `docs`, which begin with `up`, are plain words: these files are not in the book.
+fn links_inside(page: &str, up: &str) -> String {
+    let outside = format!("]({up}");
+    let mut parts = page.split(&outside);
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        if let Some(begin) = text.rfind('[') {
+            text.remove(begin);
+        }
+        text.push_str(part.split_once(')').map_or("", |(_, rest)| rest));
+    }
+    text
+}
+
+/// The links between pages of a book, and in its contents, that lead to no file.
+fn broken_links(book: &Path) -> Vec<String> {
+    let mut broken = Vec::new();
+    for folder in ["", "results"] {
+        for entry in fs::read_dir(book.join(folder))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let page = fs::read_to_string(entry.path()).unwrap_or_default();
+            let links = page
+                .split("](")
+                .skip(1)
+                .filter_map(|rest| rest.split([')', '#', ' ']).next());
+            let files = links.filter(|link| !link.is_empty() && !link.contains(':'));
+            let lost = files.filter(|link| !book.join(folder).join(link).exists());
+            broken.extend(
+                lost.map(|link| format!("{}: {link}", entry.file_name().to_string_lossy())),
+            );
+        }
+    }
+    broken
 }
 
 /// The contents of the book: the links in the first column of the table, the second and later ones of a cell below its first.
@@ -179,6 +231,25 @@ mod tests {
         let page = "| [a](a.md): [b c](a/b.md), [d](a/d.md) | those |\n";
         let nested = "- [a](a.md)\n    - [b c](a/b.md)\n    - [d](a/d.md)\n";
         assert!(contents(page).ends_with(nested), "{}", contents(page));
+    }
+
+    #[test]
+    fn links_out_of_the_book_are_words() {
+        let page = "[a](b.md), [the table](../c/d.md) and [e](../f)";
+        assert_eq!(links_inside(page, "../"), "[a](b.md), the table and e");
+    }
+
+    #[test]
+    fn links_of_the_book_lead_to_its_pages() {
+        let folder = target().join("book-test");
+        write_book(&folder).unwrap();
+        assert_eq!(broken_links(&folder.join("src")), Vec::<String>::new());
+        fs::write(
+            folder.join("src/results/new.md"),
+            "[x](gone.md) [y](../training.md#z)",
+        )
+        .unwrap();
+        assert_eq!(broken_links(&folder.join("src")), ["new.md: gone.md"]);
     }
 
     #[test]

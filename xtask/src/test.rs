@@ -14,7 +14,7 @@ use crate::command::{cargo, exit_code, succeeds};
 use crate::debian::QUEUES;
 use crate::suite::{self, Binary, Request};
 use crate::tally::{Tally, Transcript};
-use crate::{browser, crates, deny, package, pages, python, tidy};
+use crate::{browser, crates, deny, package, pages, python, tidy, tool};
 
 /// The flag that has missing tools compiled first.
 const INSTALL_TOOLS: &str = "--install-tools";
@@ -102,6 +102,11 @@ fn whole(tally: &mut Tally, install_tools: bool) {
         });
         heading("clippy");
         clippy(tally, &["--all-targets"]);
+        if install_tools {
+            [tool::DENY, tool::BOOK]
+                .iter()
+                .for_each(|tool| tool.install(tally));
+        }
         heading("docs");
         tally.check("docs", pages::build());
         pages::book(tally);
@@ -110,9 +115,6 @@ fn whole(tally: &mut Tally, install_tools: bool) {
         heading("documentation tests");
         documentation_tests(tally);
         heading("deny");
-        if install_tools {
-            deny::install(tally);
-        }
         deny::check(tally);
         tally.merge(running.join().expect("counting does not panic"));
     });

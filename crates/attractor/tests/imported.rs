@@ -32,22 +32,6 @@ fn python(folder: &Path, packages: &str, arguments: &[&str]) -> Option<String> {
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/import_weights.py");
 
-/// Weights, and beside them x = B z after three steps of F(z) = A z + W Σ_b α_b φ(z + θ_b) + h, as the formula has it.
-const DENDRITIC: &str = r#"
-import numpy as np
-rng = np.random.default_rng(3)
-m, b, n = 3, 4, 2
-AW, h = rng.normal(size=(m, m)) * 0.4, rng.normal(size=m) * 0.1
-alphas, thetas, B = rng.normal(size=b) * 0.3, rng.normal(size=(m, b)), rng.normal(size=(n, m))
-names = ["latent_step.AW", "latent_step.h", "latent_step.alphas", "latent_step.thetas", "output_layer.weight"]
-weights = dict(zip(names, [AW, h, alphas, thetas, B]))
-z = np.array([0.3, -0.2, 0.5])
-for _ in range(3):
-    basis = (alphas * np.maximum(z[:, None] + thetas, 0)).sum(axis=1)
-    z = np.diag(AW) * z + (AW - np.diag(np.diag(AW))) @ basis + h
-print(*z, *(B @ z))
-"#;
-
 /// What the imported model does from the state that the scripts start from: the state after three steps, and what is seen of it.
 fn after_three_steps(path: &Path) -> Vec<f64> {
     let read = Reconstruction::read(path).unwrap();
@@ -77,26 +61,47 @@ fn assert_close(found: &[f64], expected: &[f64]) {
     assert!(!far, "{found:?} {expected:?}");
 }
 
+/// `imported/state.py` made the file with PyTorch 2.15 and printed what the model does; PyTorch is not needed to read it.
 #[test]
 fn a_state_dict_of_pytorch_runs_as_its_formula() {
     let folder = TempDir::new().unwrap();
-    let save = "import torch\ntorch.save({k: torch.tensor(v, dtype=torch.float32) for k, v in weights.items()}, 'w.pt')";
-    let program = format!("{DENDRITIC}\n{save}");
-    let packages = "torch, safetensors, numpy";
-    let Some(expected) = python(folder.path(), packages, &["-c", &program]) else {
-        return;
-    };
+    let state = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/imported/state.pt");
     let import = [
         SCRIPT,
         "torch",
-        "w.pt",
+        state,
         "m.safetensors",
         "--model",
         "dendritic-plrnn",
     ];
-    python(folder.path(), packages, &import).unwrap();
+    if python(folder.path(), "safetensors, numpy", &import).is_none() {
+        return;
+    }
     let found = after_three_steps(&folder.path().join("m.safetensors"));
-    assert_close(&found, &numbers(&expected));
+    assert_close(&found, &numbers(include_str!("imported/state.txt")));
+}
+
+/// A pickle can call any function; ours calls none but those that make tensors.
+#[test]
+fn a_file_that_would_run_code_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let program = format!(
+        r#"
+import pickle, subprocess, sys, zipfile
+class Evil:
+    def __reduce__(self):
+        return (open, ("ran", "w"))
+with zipfile.ZipFile("w.pt", "w") as archive:
+    archive.writestr("w/data.pkl", pickle.dumps({{"A": Evil()}}))
+done = subprocess.run([sys.executable, {SCRIPT:?}, "torch", "w.pt", "m.safetensors"], capture_output=True, text=True)
+print(done.returncode, done.stderr)
+"#
+    );
+    let Some(told) = python(folder.path(), "safetensors, numpy", &["-c", &program]) else {
+        return;
+    };
+    assert!(told.starts_with("1 error: it holds"), "{told}");
+    assert!(!folder.path().join("ran").exists());
 }
 
 /// As Julia exports them: Greek letters, matrices column by column, and a shallow model whose A is a vector.
