@@ -2,7 +2,7 @@
 //! ([`AnatomyDocument`]) and in tables ([`tables`]).
 //!
 //! The orbit starts where [`generate`](crate::generate::generate) starts one, and is driven by the inputs of the data, from
-//! their first row again behind their last. Fixed points and cycles belong to a constant input, the mean of these. What nature
+//! their first row again after their last. Fixed points and cycles belong to a constant input, the mean of these. What nature
 //! does is a result: an orbit that diverges has no exponents, but the model still has fixed points.
 
 mod document;
@@ -84,7 +84,7 @@ pub struct Anatomy {
     pub start: GeneratedFrom,
     /// The first step at which a state left what f32 holds, from 0.
     pub diverged_at: Option<usize>,
-    /// The free orbit behind its transient, rows of M, as far as it has not diverged; the first million of them.
+    /// The free orbit after its transient, rows of M, as far as it has not diverged; the first million of them.
     pub orbit: Vec<f64>,
     /// Exponents per step; none if the orbit diverges.
     pub lyapunov: Option<Spectrum>,
@@ -192,7 +192,7 @@ pub fn dissect(
     })
 }
 
-/// A free orbit behind its transient, and its exponents.
+/// A free orbit after its transient, and its exponents.
 struct FreeRun {
     orbit: Vec<f64>,
     diverged_at: Option<usize>,
@@ -375,7 +375,7 @@ impl Regions {
     }
 }
 
-/// A free orbit behind its transient, a tenth as long, in rows of states, and the step at which it diverges.
+/// A free orbit after its transient, a tenth as long, in rows of states, and the step at which it diverges.
 pub(crate) fn orbit(
     reconstruction: &Reconstruction,
     data: Option<&Seen>,
@@ -402,7 +402,7 @@ const KEPT_NUMBERS: usize = 1 << 25;
 /// Steps from one look at whether to go on to the next.
 const STRETCH: usize = 4096;
 
-/// The orbit behind its transient, and the step at which it diverges.
+/// The orbit after its transient, and the step at which it diverges.
 fn free_orbit(
     dynamics: &dyn Dynamics,
     z: &[f64],

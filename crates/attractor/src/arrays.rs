@@ -195,7 +195,7 @@ pub fn take(series: &Series, rows: &[usize]) -> Result<Series, crate::Error> {
     Ok(series.with(taken)?)
 }
 
-/// Appends rows behind a gap.
+/// Appends rows after a gap.
 fn append(open: &mut Trajectory, part: Trajectory, channels: usize) {
     if !open.times.is_empty() {
         open.times.extend(part.times);

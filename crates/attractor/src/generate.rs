@@ -127,7 +127,7 @@ impl GenerateError {
                 Some(format!("use `--steps {rows}` or less").into())
             }
             GenerateError::InputGap { rows, .. } => Some(format!(
-                "use `--steps {rows}` or less, or data without the gap: the state behind it is not known"
+                "use `--steps {rows}` or less, or data without the gap: the state after it is not known"
             ).into()),
             GenerateError::FutureInputs { .. } => {
                 Some("give the inputs of the rows to forecast with `--inputs`".into())

@@ -109,7 +109,7 @@ const WRONG_AFTER_DATA: &[(&str, &str, &str)] = &[
     ),
     (
         "[grid]\nalpha = [0.1]\n[[list]]\nalpha = 0.2\n",
-        "`alpha` stands in [grid] and in an entry of the list (line 6 of",
+        "`alpha` is set in [grid] and in an entry of the list (line 6 of",
         "leave it out of one",
     ),
     (
@@ -163,7 +163,7 @@ const WRONG_WHOLES: &[(&str, &str, &str)] = &[
     ),
     (
         "seeds = [1, 2, 1]\n{DATA}",
-        "seed 1 stands twice in `seeds` (line 1 of",
+        "seed 1 appears twice in `seeds` (line 1 of",
         "leave one of them out",
     ),
     (
@@ -194,7 +194,7 @@ const WRONG_WHOLES: &[(&str, &str, &str)] = &[
     (
         "alpha = 1\nseeds = 1\n{DATA}",
         "unknown key `alpha` (line 1 of",
-        "settings of all runs stand in [settings]",
+        "settings of all runs belong in [settings]",
     ),
     (
         "preset = 'papre'\nseeds = 1\n{DATA}",

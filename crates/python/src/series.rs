@@ -132,7 +132,7 @@ impl Recorded {
             .collect()
     }
 
-    /// Rows behind which time jumps.
+    /// Rows after which time jumps.
     fn gaps(&self, trajectory: usize) -> Vec<usize> {
         let gaps = &self.series().trajectories()[trajectory].gaps;
         gaps.iter().map(|gap| gap.row).collect()

@@ -1,7 +1,7 @@
 //! Long work: it runs on a thread of its own while the interpreter is free, hears Ctrl-C, and shows how far it is.
 //!
 //! The thread that waits looks for signals and shows progress every [`GLANCE`]. When it is interrupted, the work is asked to stop, and may
-//! take [`PATIENCE`] to do so; after that the exception is raised in any case, and what is under way ends by itself behind it.
+//! take [`PATIENCE`] to do so; after that the exception is raised in any case, and what is under way ends by itself in the background.
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -244,7 +244,7 @@ pub enum StudyFault {
     #[error("`name` must be one line of text")]
     Name,
     /// A seed twice.
-    #[error("seed {0} stands twice in `seeds`")]
+    #[error("seed {0} appears twice in `seeds`")]
     SeedTwice(u64),
     /// A seed that no run takes.
     #[error("seed {0} is above {max}, the largest one", max = i64::MAX)]
@@ -256,7 +256,7 @@ pub enum StudyFault {
     #[error("`{0}` cannot be set here")]
     Reserved(&'static str),
     /// A setting that both the grid and an entry of the list have.
-    #[error("`{0}` stands in [grid] and in an entry of the list")]
+    #[error("`{0}` is set in [grid] and in an entry of the list")]
     GridAndList(String),
     /// Two cells that cannot be told apart.
     #[error("two combinations go to the same folder `{0}`")]
@@ -318,7 +318,7 @@ impl StudyFault {
             StudyFault::UnknownKey { key, table: "", .. }
                 if all_settings().iter().any(|setting| setting.name == key) =>
             {
-                Some(format!("settings of all runs stand in [settings]: `{key}` there").into())
+                Some(format!("settings of all runs belong in [settings]: `{key}` there").into())
             }
             StudyFault::UnknownKey { known, .. } => {
                 Some(format!("the known names are {}", known.join(", ")).into())

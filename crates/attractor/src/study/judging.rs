@@ -34,7 +34,7 @@ static FLOORS: Setting = Setting {
     name: "floors",
     default: "true",
     domain: Domain::Flag,
-    about: "whether scores stand beside floors and chance levels",
+    about: "whether scores are shown beside floors and chance levels",
 };
 
 static LYAPUNOV: Setting = Setting {

@@ -227,7 +227,7 @@ fn summarize(trained: &Trained, run: &Path, notes: &mut dyn Write) -> io::Result
         let chosen = trained.summary.chosen.as_deref();
         writeln!(
             notes,
-            "note: --best-by found no parameters with a score: free orbits diverge or stand still; the model has others ({})",
+            "note: --best-by found no parameters with a score: free orbits diverge or come to rest; the model has others ({})",
             chosen.unwrap_or_default()
         )?;
     }

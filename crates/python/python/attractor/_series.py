@@ -131,7 +131,7 @@ class Series:
 
     @property
     def gaps(self) -> list[int]:
-        """Rows behind which time jumps, of the only trajectory."""
+        """Rows after which time jumps, of the only trajectory."""
         return self._recording.gaps(self._only())
 
     @property

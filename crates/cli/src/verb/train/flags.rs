@@ -94,7 +94,7 @@ model, `attractor explain NAME` what one means."
 /// The command with all flags, each under the first method that has it.
 pub(crate) fn by_method(command: Command) -> Command {
     let command = command.after_help(
-        "A setting that several methods have stands under the first of them; `attractor train --model NAME --help` has those of one model.",
+        "A setting that several methods have is listed under the first of them; `attractor train --model NAME --help` has those of one model.",
     );
     settings_by_method()
         .into_iter()
