@@ -22,7 +22,8 @@ const INSTALL_TOOLS: &str = "--install-tools";
 /// The flag for daily work.
 const QUICK: &str = "--quick";
 
-/// Tests that `--quick` leaves out: those that train, wait or try many inputs.
+/// Tests that `--quick` leaves out, by what is in their names: those that train, wait or try many inputs, and all others that take more than
+/// two and a half seconds of processor time.
 const SLOW: &[&str] = &[
     "bits::",
     "calibration::",
@@ -31,11 +32,38 @@ const SLOW: &[&str] = &[
     "faults::",
     "gradients::",
     "latent_ode::",
+    "learn::",
     "mutations",
     "neural_ode::",
+    "recurrent::recurrent_networks",
+    "results::",
     "sindy::",
     "sweep::",
     "watch::",
+    "a_climate_table_is_read",
+    "a_model_is_judged_by_orbits",
+    "a_plrnn_with_two_80_cycles",
+    "a_trained_model_is_taken_apart",
+    "all_files_of_the_paper",
+    "arrays_of_an_archive",
+    "data_in_other_units_are_told",
+    "errors::mmd",
+    "every_score_stands_beside",
+    "exponents_agree_with_the_literature",
+    "exponents_are_those_of_the_literature",
+    "forcing_smooths_the_loss",
+    "gradients_under_forcing",
+    "levels_are_computed_once",
+    "levels_put_the_floor",
+    "lorenz_96_has_the_spectrum",
+    "many_channels_fit_into",
+    "multiscale_has_the_moments",
+    "noise_is_taken_as_it_is",
+    "states_are_made_of_one_channel",
+    "ten_thousand_runs",
+    "the_ecg_has",
+    "two_channels_are_taken",
+    "whole_trajectories_are_held_out",
 ];
 
 /// Runs every step and prints the closing line.
@@ -72,7 +100,7 @@ fn quick(tally: &mut Tally) {
         tally.merge(tests.join().expect("counting does not panic"));
     });
     tally.skip(format!(
-        "`{QUICK}`: {}, comparisons with Python, documentation, pages, browser, dependencies",
+        "`{QUICK}`: tests with {} in their names, comparisons with Python, documentation, pages, browser, crates, dependencies",
         SLOW.join(" ")
     ));
 }
@@ -202,6 +230,29 @@ fn follow(command: &mut Command) -> (Transcript, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::root;
+
+    /// A name that no test has any more would leave nothing out.
+    #[test]
+    fn every_slow_name_is_one_of_a_test() {
+        for name in SLOW {
+            let (module, test) = name.rsplit_once("::").unwrap_or(("", name));
+            let words = [
+                format!("fn [a-z0-9_]*{test}"),
+                format!("mod {module}( \\{{|;)"),
+            ];
+            let wanted = words
+                .iter()
+                .zip([test, module])
+                .filter(|(_, part)| !part.is_empty());
+            for (pattern, _) in wanted {
+                let mut grep = Command::new("git");
+                grep.current_dir(root());
+                grep.args(["grep", "-qE", pattern, "--", "crates"]);
+                assert!(succeeds(&mut grep), "{name}: {pattern}");
+            }
+        }
+    }
 
     #[test]
     fn an_unknown_flag_runs_nothing() {

@@ -59,6 +59,9 @@ fn one_command_leads_from_a_file_to_a_verdict_whatever_the_workers() {
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
     assert_eq!(ledger(&a), ledger(&b));
     assert!(model(&a) == model(&b));
+    let other = format!("learn henon.csv {SHORT} --seed 2 --out a");
+    let (_, error) = said(folder.path(), &other, 2);
+    assert!(error.contains("another race, its seed 1, not 2"), "{error}");
 }
 
 /// A race that ended is found ended; one that a signal interrupted ends as if it had not been.
@@ -163,7 +166,7 @@ fn a_recording_is_prepared_and_every_step_is_said() {
 }
 
 #[test]
-fn mistakes_are_reported_before_the_work() {
+fn invalid_requests_are_reported_before_the_work() {
     let folder = TempDir::new().unwrap();
     henon(folder.path(), 1000);
     fs::create_dir(folder.path().join("full")).unwrap();
@@ -188,13 +191,6 @@ fn mistakes_are_reported_before_the_work() {
         assert!(error.contains(message), "{arguments}: {error}");
     }
     assert!(!folder.path().join("attractor-learn").exists());
-    said(folder.path(), &format!("learn henon.csv {SHORT}"), 0);
-    let (_, error) = said(
-        folder.path(),
-        &format!("learn henon.csv {SHORT} --seed 2"),
-        2,
-    );
-    assert!(error.contains("another race, its seed 1, not 2"), "{error}");
 }
 
 /// Piecewise-linear models alone, and what stands beside their attractor.
