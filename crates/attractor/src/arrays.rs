@@ -258,7 +258,7 @@ mod tests {
         assert!(
             uneven
                 .to_string()
-                .starts_with("time steps differ: 1 expected before row 5"),
+                .starts_with("time steps differ: expected 1 before row 5"),
             "{uneven}"
         );
         assert!(of_times(&[0.0, 1.0, 2.0, 3.0, 4.3, 5.3], Some(1.0)).is_ok());
