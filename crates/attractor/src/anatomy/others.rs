@@ -197,6 +197,7 @@ fn kind(end: End) -> &'static str {
         End::Point => "point",
         End::Cycle(_) => "cycle",
         End::Other => "other",
+        End::Unsettled => "unsettled",
         End::Diverges => "diverges",
     }
 }
@@ -212,10 +213,8 @@ pub fn sentence(basins: &Basins) -> Option<String> {
     ];
     let there = counted.iter().filter(|(number, _)| *number > 0);
     let there: Vec<String> = there.map(|(number, what)| count(*number, what)).collect();
-    let beside = |b: &&Basin| !matches!(b.end, End::Attractor | End::Diverges);
+    let beside = |b: &&Basin| matches!(b.end, End::Point | End::Cycle(_) | End::Other);
     let captured = share_of(basins, basins.found.iter().filter(beside));
-    let diverges = |b: &&Basin| b.end == End::Diverges;
-    let lost = share_of(basins, basins.found.iter().filter(diverges));
     let captured = captured.map(|who| format!("{who} end there"));
     let first = (!there.is_empty()).then(|| {
         let who = captured.unwrap_or("no orbit was followed to its end".to_string());
@@ -224,9 +223,14 @@ pub fn sentence(basins: &Basins) -> Option<String> {
             there.join(" and ")
         )
     });
-    let second = basins.found.iter().any(|b| b.end == End::Diverges);
-    let second = lost.filter(|_| second).map(|who| format!("{who} diverge"));
-    let parts: Vec<String> = first.into_iter().chain(second).collect();
+    let so_many = |end: End, what: &str| {
+        let mut basins_of = basins.found.iter().filter(|b| b.end == end).peekable();
+        basins_of.peek()?;
+        Some(format!("{} {what}", share_of(basins, basins_of)?))
+    };
+    let lost = so_many(End::Diverges, "diverge");
+    let unsettled = so_many(End::Unsettled, "had not settled when last looked at");
+    let parts: Vec<String> = first.into_iter().chain(lost).chain(unsettled).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

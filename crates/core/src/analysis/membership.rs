@@ -55,12 +55,23 @@ impl Attractor {
     }
 }
 
+/// Variables after which a row that is too far away already is given up.
+const PART: usize = 16;
+
 fn nearest(orbit: &[f64], z: &[f64]) -> f64 {
-    let squares = orbit.chunks_exact(z.len()).map(|row| {
-        let difference = row.iter().zip(z).map(|(a, b)| (a - b) * (a - b));
-        difference.sum::<f64>()
-    });
-    squares.fold(f64::INFINITY, f64::min).sqrt()
+    let mut least = f64::INFINITY;
+    for row in orbit.chunks_exact(z.len()) {
+        let mut square = 0.0;
+        for (a, b) in row.chunks(PART).zip(z.chunks(PART)) {
+            let differences = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+            square = differences.fold(square, |sum, d| sum + d);
+            if square > least {
+                break;
+            }
+        }
+        least = least.min(square);
+    }
+    least.sqrt()
 }
 
 #[cfg(test)]

@@ -71,13 +71,14 @@ pub fn newton(map: &dyn Iterated, period: usize, starts: &[f64], expired: Expire
     let mut found = Collection::default();
     let mut proof = Proof::Searched;
     let (mut tried, mut singular) = (0, 0);
+    let largest = starts.chunks_exact(map.dim()).map(size).fold(0.0, f64::max);
     for start in starts.chunks_exact(map.dim()) {
         if expired() {
             proof = Proof::Interrupted;
             break;
         }
         tried += 1;
-        match settle(map, period, start) {
+        match settle(map, period, start, 1e-9 * (1.0 + largest)) {
             Some(z) => found.extend(cycle(map, period, &z)),
             None => singular += 1,
         }
@@ -128,8 +129,9 @@ impl Orbit {
     }
 }
 
-/// Where Newton's method comes to rest; `None` if it does not.
-fn settle(map: &dyn Iterated, period: usize, start: &[f64]) -> Option<Vec<f64>> {
+/// Where Newton's method comes to rest; `None` if it does not, or with a residual that is more than rounding on the scale of the starts: of a map
+/// whose steps are bounded, F(z) − z is nothing beside a z that is far away.
+fn settle(map: &dyn Iterated, period: usize, start: &[f64], rounding: f64) -> Option<Vec<f64>> {
     let m = map.dim();
     let mut z = start.to_vec();
     for _ in 0..STEPS {
@@ -150,7 +152,7 @@ fn settle(map: &dyn Iterated, period: usize, start: &[f64]) -> Option<Vec<f64>> 
         match better {
             Some(better) => z = better,
             // It cannot be better than rounding.
-            None => return (size(&residual) <= 1e-9 * (1.0 + size(&z))).then_some(z),
+            None => return (size(&residual).max(lost_beside(&z)) <= rounding).then_some(z),
         }
     }
     None
@@ -166,6 +168,11 @@ fn cycle(map: &dyn Iterated, period: usize, z: &[f64]) -> Option<Cycle> {
         border: f64::INFINITY,
         is_on_border: false,
     })
+}
+
+/// What is lost when it is added to z.
+fn lost_beside(z: &[f64]) -> f64 {
+    f64::EPSILON * size(z)
 }
 
 fn size(v: &[f64]) -> f64 {

@@ -314,3 +314,28 @@ fn newton_finds_the_cycles_of_henons_map() {
     assert!((x1 + x2 - (1.0 - b) / a).abs() < 1e-9);
     assert!((x1 * x2 - ((1.0 - b).powi(2) - a) / (a * a)).abs() < 1e-9);
 }
+
+/// x' = x + tanh(x − 1)/10 + 1/20 has one fixed point, 1 − artanh(1/2). Where tanh is flat Newton's method runs away, to where a step is
+/// nothing beside x.
+#[test]
+fn newton_finds_nothing_where_a_map_is_flat() {
+    struct Flat;
+    impl Iterated for Flat {
+        fn dim(&self) -> usize {
+            1
+        }
+        fn step(&self, z: &[f64], next: &mut [f64]) {
+            next[0] = z[0] + 0.1 * (z[0] - 1.0).tanh() + 0.05;
+        }
+        fn jacobian(&self, z: &[f64], jac: &mut [f64]) {
+            jac[0] = 1.0 + 0.1 / (z[0] - 1.0).cosh().powi(2);
+        }
+    }
+    let starts: Vec<f64> = (-40..40).map(f64::from).collect();
+    let found = newton(&Flat, 1, &starts, NEVER).cycles;
+    let points: Vec<f64> = found.iter().map(|c| c.points[0][0]).collect();
+    assert!(
+        points.len() == 1 && (points[0] - 1.0 + 0.5f64.atanh()).abs() < 1e-9,
+        "{points:?}"
+    );
+}
