@@ -40,6 +40,8 @@ pub struct Axis {
     pub labels: Labels,
     /// The colour of its words.
     pub colour: Colour,
+    /// What stands at 1, 2, 3, …, if these are names of things; numbers stand there if they do not fit.
+    pub names: Vec<String>,
 }
 
 /// A tick.
@@ -51,8 +53,9 @@ pub struct Tick {
     pub label: String,
 }
 
-/// The most ticks of an axis.
+/// The most ticks of an axis; of one that numbers things, as few of them are left out as can be.
 const MOST: usize = 8;
+const MOST_WHOLE: usize = 16;
 
 /// Between numbers at ticks, in heights of the font.
 const ROOM: f64 = 0.8;
@@ -70,6 +73,16 @@ impl Axis {
             scale: Scale::Linear,
             labels: Labels::Shown,
             colour: Colour::INK,
+            names: Vec::new(),
+        }
+    }
+
+    /// An axis of things, one at each whole number from 1 on.
+    pub fn of(label: impl Into<String>, names: Vec<String>) -> Axis {
+        let axis = Axis::new(label, 0.5, names.len() as f64 + 0.5);
+        Axis {
+            names,
+            ..axis.scaled(Scale::Whole)
         }
     }
 
@@ -129,13 +142,28 @@ impl Axis {
 
     /// The most ticks that fit, at least one.
     fn ticks_that_fit(&self, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
-        let mut tried = (2..=MOST).rev().map(|most| self.ticks(most));
+        let most = match self.scale {
+            Scale::Whole => MOST_WHOLE,
+            Scale::Linear | Scale::Log => MOST,
+        };
+        let named = (!self.names.is_empty()).then(|| self.named());
+        let mut tried = named
+            .into_iter()
+            .chain((2..=most).rev().map(|most| self.ticks(most)));
         let found = tried.find(|ticks| fits(ticks));
         let mut ticks = found.unwrap_or_else(|| self.ticks(2).into_iter().take(1).collect());
         if self.labels == Labels::Hidden {
             ticks.iter_mut().for_each(|tick| tick.label.clear());
         }
         ticks
+    }
+
+    fn named(&self) -> Vec<Tick> {
+        let tick = |(i, name): (usize, &String)| Tick {
+            place: self.place(i as f64 + 1.0),
+            label: name.clone(),
+        };
+        self.names.iter().enumerate().map(tick).collect()
     }
 
     fn ticks(&self, most: usize) -> Vec<Tick> {
@@ -273,6 +301,18 @@ mod tests {
             labels(&Axis::new("", 1.0, 3.0).scaled(Scale::Whole), 8),
             ["1", "2", "3"]
         );
+    }
+
+    #[test]
+    fn things_are_named_where_their_names_fit() {
+        let names = ["one", "another", "a third one"].map(String::from);
+        let axis = Axis::of("", names.to_vec());
+        let labels = |length| {
+            let ticks = axis.ticks_across(length, 6.5).into_iter();
+            ticks.map(|tick| tick.label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(200.0), names);
+        assert_eq!(labels(60.0), ["1", "2", "3"]);
     }
 
     #[test]

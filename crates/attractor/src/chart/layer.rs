@@ -77,7 +77,31 @@ pub enum Shape {
     Diamond,
     /// A triangle.
     Triangle,
+    /// A triangle on its tip.
+    Tip,
+    /// An upright cross.
+    Cross,
 }
+
+/// The corners of a cross, in radii of a dot.
+const CROSS: [Point; 12] = {
+    const THIN: f64 = 0.4;
+    const LONG: f64 = 1.4;
+    [
+        (-THIN, -LONG),
+        (THIN, -LONG),
+        (THIN, -THIN),
+        (LONG, -THIN),
+        (LONG, THIN),
+        (THIN, THIN),
+        (THIN, LONG),
+        (-THIN, LONG),
+        (-THIN, THIN),
+        (-LONG, THIN),
+        (-LONG, -THIN),
+        (-THIN, -THIN),
+    ]
+};
 
 /// Radius of dots in points.
 const DOT: f64 = 1.6;
@@ -85,12 +109,15 @@ const DOT: f64 = 1.6;
 impl Shape {
     /// That of the i-th of several.
     pub fn of(i: usize) -> Shape {
-        [
+        const ALL: [Shape; 6] = [
             Shape::Circle,
             Shape::Square,
             Shape::Diamond,
             Shape::Triangle,
-        ][i % 4]
+            Shape::Tip,
+            Shape::Cross,
+        ];
+        ALL[i % ALL.len()]
     }
 
     /// A dot at a place on the page.
@@ -101,6 +128,8 @@ impl Shape {
             Shape::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
             Shape::Diamond => &[(-1.3, 0.0), (0.0, -1.3), (1.3, 0.0), (0.0, 1.3)],
             Shape::Triangle => &[(-1.25, 0.8), (0.0, -1.4), (1.25, 0.8)],
+            Shape::Tip => &[(-1.25, -0.8), (0.0, 1.4), (1.25, -0.8)],
+            Shape::Cross => &CROSS,
         };
         let corner = |&(u, v): &Point| (x + DOT * u, y + DOT * v);
         Path::through(corners.iter().map(corner)).closed()
@@ -199,7 +228,8 @@ impl Places<'_> {
         (shape, colour): (Shape, Colour),
         drawing: &mut Drawing,
     ) {
-        for &(x, y, error) in points.iter().filter(|(_, y, _)| y.is_finite()) {
+        let is_there = |(x, y, _): &&(f64, f64, f64)| x.is_finite() && y.is_finite();
+        for &(x, y, error) in points.iter().filter(is_there) {
             if error > 0.0 {
                 let bar = [(x, y - error), (x, y + error)];
                 self.line(&bar, Stroke::new(colour, 0.6), drawing);

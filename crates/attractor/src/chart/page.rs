@@ -36,6 +36,8 @@ pub enum Sample {
     Area(Colour),
     /// A dot.
     Dot(Shape, Colour),
+    /// A line with a dot on it.
+    Marked(Stroke, Shape),
 }
 
 impl Key {
@@ -44,6 +46,14 @@ impl Key {
         Key {
             words: words.into(),
             sample: Sample::Line(stroke),
+        }
+    }
+
+    /// The entry of a line with dots on it.
+    pub fn marked(words: impl Into<String>, stroke: Stroke, shape: Shape) -> Key {
+        Key {
+            words: words.into(),
+            sample: Sample::Marked(stroke, shape),
         }
     }
 
@@ -221,6 +231,10 @@ fn draw_sample(sample: Sample, left: f64, middle: f64, drawing: &mut Drawing) {
         Sample::Dot(shape, colour) => {
             let path = shape.path((left + SAMPLE / 2.0, middle));
             drawing.area(path, colour, None);
+        }
+        Sample::Marked(stroke, shape) => {
+            draw_sample(Sample::Line(stroke), left, middle, drawing);
+            draw_sample(Sample::Dot(shape, stroke.colour), left, middle, drawing);
         }
         Sample::Area(colour) => {
             let frame = Frame {

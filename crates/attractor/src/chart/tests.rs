@@ -94,3 +94,19 @@ fn a_page_of_one_chart_has_no_letter() {
         .collect();
     assert_eq!(letters, ["a", "b", "c", "d"]);
 }
+
+#[test]
+fn dots_without_a_place_are_left_out() {
+    let nan = f64::NAN;
+    let mut chart = Chart::new(Axis::new("", 0.0, 1.0), Axis::new("", 0.0, 1.0));
+    chart.layers.push(Layer::Dots {
+        points: vec![(nan, 0.5, 0.1), (0.5, nan, 0.1), (0.5, 0.5, nan)],
+        shape: Shape::Square,
+        colour: Colour::BLUE,
+        side: Side::Left,
+    });
+    let drawing = Page::stacked(200.0, 50.0, vec![chart]).draw();
+    let filled =
+        |item: &&Item| matches!(item, Item::Path { fill: Some(c), .. } if *c == Colour::BLUE);
+    assert_eq!(drawing.items.iter().filter(filled).count(), 1);
+}

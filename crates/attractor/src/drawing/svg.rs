@@ -1,7 +1,5 @@
 //! A drawing as SVG 1.1: paths, with words as outlines that carry what they say in `aria-label`, and images as embedded PNG.
 
-use std::fmt::Write;
-
 use super::{Drawing, Frame, Image, Item, POINTS_PER_MM, Path, Point, Segment, Stroke, Text, png};
 use crate::digest::base64;
 use crate::drawing::Colour;
@@ -100,23 +98,69 @@ fn paint(fill: Option<Colour>, stroke: Option<Stroke>) -> String {
     text
 }
 
-/// The `d` of a path.
+/// The `d` of a path, with points relative to where the pen is: half as long as with absolute ones. The pen is where it was rounded to, so that what is
+/// lost by rounding does not add up. What is nearer than can be seen is left out.
 fn data(path: &Path) -> String {
     let mut text = String::new();
-    for segment in &path.segments {
-        // Writing to a string cannot fail.
-        let _ = match *segment {
-            Segment::Move(p) => write!(text, "M{}", pair(p)),
-            Segment::Line(p) => write!(text, "L{}", pair(p)),
-            Segment::Cubic(a, b, c) => write!(text, "C{} {} {}", pair(a), pair(b), pair(c)),
-            Segment::Close => write!(text, "Z"),
+    let (mut pen, mut begun) = ((0, 0), (0, 0));
+    let mut last = ' ';
+    for (i, segment) in path.segments.iter().enumerate() {
+        let goes_on = matches!(path.segments.get(i + 1), Some(Segment::Line(_)));
+        let (letter, points) = match *segment {
+            Segment::Line(p) if goes_on && is_near(p, pen) => continue,
+            Segment::Move(p) => ('M', vec![p]),
+            Segment::Line(p) => ('l', vec![p]),
+            Segment::Cubic(a, b, c) => ('c', vec![a, b, c]),
+            Segment::Close => ('z', Vec::new()),
         };
+        if letter != last || letter == 'M' {
+            text.push(letter);
+        }
+        last = letter;
+        let from = if letter == 'M' { (0, 0) } else { pen };
+        for point in points {
+            pen = (hundredths(point.0), hundredths(point.1));
+            append(&mut text, pen.0 - from.0);
+            append(&mut text, pen.1 - from.1);
+        }
+        match letter {
+            'M' => begun = pen,
+            'z' => pen = begun,
+            _ => {}
+        }
     }
     text
 }
 
-fn pair((x, y): Point) -> String {
-    format!("{} {}", round(x), round(y))
+/// Whether a line that goes on need not stop at a point so near to the pen.
+fn is_near((x, y): Point, pen: (i64, i64)) -> bool {
+    let is_near = |a: f64, b: i64| (hundredths(a) - b).abs() <= NEAR;
+    is_near(x, pen.0) && is_near(y, pen.1)
+}
+
+/// A tenth of the width of a line, in hundredths of a point.
+const NEAR: i64 = 6;
+
+/// A coordinate in hundredths of a point, finer than any printer.
+fn hundredths(value: f64) -> i64 {
+    debug_assert!(value.is_finite(), "a point has no place");
+    (value * 100.0).round() as i64
+}
+
+/// Appends a number of hundredths, with what parts it from a number before it and without digits that say nothing.
+fn append(text: &mut String, hundredths: i64) {
+    if hundredths >= 0 && text.ends_with(|c: char| c.is_ascii_digit()) {
+        text.push(' ');
+    }
+    let number = format!("{}", hundredths as f64 / 100.0);
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let size = number.trim_start_matches('-');
+    let size = match size.strip_prefix("0.") {
+        Some(rest) => format!(".{rest}"),
+        None => size.to_string(),
+    };
+    text.push_str(sign);
+    text.push_str(&size);
 }
 
 fn text_element(text: &Text) -> String {

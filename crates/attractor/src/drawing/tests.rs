@@ -78,6 +78,27 @@ fn an_svg_says_its_size_and_its_words() {
     assert!(text.contains("data:image/png;base64,iVBORw0KGgo"));
 }
 
+/// Of rounded differences the sum is what it was before they were rounded: 300 steps of 1/3 of a hundredth are one point.
+#[test]
+fn paths_are_written_by_their_steps() {
+    let path = |points: &[Point]| Path::through(points.iter().copied());
+    let of = |path: Path| {
+        let mut drawing = Drawing::new(10.0, 10.0);
+        drawing.line(path, Stroke::new(Colour::BLUE, 1.0), None);
+        let text = svg(&drawing);
+        let from = text.find("<path d=\"").expect("a path") + 9;
+        text[from..].split('"').next().unwrap().to_string()
+    };
+    let corners = [(1.0, 2.0), (1.5, 2.0), (1.5, 1.93), (0.0, 12.0)];
+    assert_eq!(of(path(&corners).closed()), "M1 2l.5 0 0-.07-1.5 10.07z");
+    let slow: Vec<Point> = (0..=300).map(|i| (f64::from(i) / 300.0, 0.0)).collect();
+    let text = of(path(&slow));
+    let steps = text.trim_start_matches("M0 0l").replace(" 0", "");
+    let steps = steps.split(' ').filter(|word| !word.is_empty());
+    let sum: f64 = steps.map(|word| word.parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{text}");
+}
+
 #[test]
 fn a_pdf_has_one_page_of_its_size() {
     let file = pdf(&drawing());

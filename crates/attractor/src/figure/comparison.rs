@@ -5,8 +5,8 @@ use attractor_core::measure::summary::median;
 use super::groups::{Groups, Level};
 use super::{Figure, Kind, NOT_IN_PAPER, Request, TWO_COLUMNS, Takes};
 use crate::Error;
-use crate::chart::{Axis, Chart, Key, Layer, Page, Scale, Shape, Side};
-use crate::drawing::{Colour, Stroke};
+use crate::chart::{Axis, Chart, Key, Layer, NUMBERS, Page, Shape, Side};
+use crate::drawing::{Colour, Stroke, font};
 
 pub(super) const KIND: Kind = Kind {
     id: "comparison",
@@ -20,33 +20,38 @@ pub(super) const KIND: Kind = Kind {
 /// Height of a group, in points.
 const ROW: f64 = 15.0;
 
+/// What names may have of the width.
+const NAMES: f64 = 0.3;
+
 fn draw(request: &Request) -> Result<Figure, Error> {
     let groups = Groups::read(request)?;
     let measures = 0..groups.measures.len();
-    let charts: Vec<Chart> = measures.map(|m| chart(&groups, m)).collect();
+    let width = request.width_or(TWO_COLUMNS);
+    // Names are at the left of the first panel, from top to bottom.
+    let mut names = groups.names(NAMES * width);
+    names.reverse();
+    let widths = names.iter().map(|name| font::width(name, NUMBERS));
+    let beside = widths.fold(0.0, f64::max);
+    let charts: Vec<Chart> = measures.map(|m| chart(&groups, m, &names)).collect();
+    let frame = (width - beside) / charts.len() as f64;
+    let columns = (0..charts.len()).map(|m| if m == 0 { frame + beside } else { frame });
     let height = ROW * groups.all.len().max(2) as f64;
-    let columns = charts.len();
-    let page = Page::grid(request.width_or(TWO_COLUMNS), columns, height, charts);
     let marks = vec![Key::dot("median ± MAD", Shape::Circle, Colour::VERMILION)];
-    let page = page.with_legend(groups.legend(marks));
+    let page = Page {
+        columns: columns.collect(),
+        ..Page::grid(width, charts.len(), height, charts)
+    };
+    let page = page.with_legend(Groups::legend(marks));
     Ok(groups.figure(page.draw()))
 }
 
-fn chart(groups: &Groups, measure: usize) -> Chart {
+fn chart(groups: &Groups, measure: usize, names: &[String]) -> Chart {
     let count = groups.all.len();
-    let mut x = groups.axis(measure);
-    // Numbers of groups stand at the left of the rows, the first group's above.
-    let room = 0.12 * (x.high - x.low);
-    x.low -= room;
-    let beside = x.low + 0.4 * room;
-    let y = Axis::new("", 0.5, count as f64 + 0.5).scaled(Scale::Whole);
-    let mut chart = Chart::new(x, y.silent());
+    let y = Axis::of("", names.to_vec());
+    let y = if measure == 0 { y } else { y.silent() };
+    let mut chart = Chart::new(groups.axis(measure), y);
     for (g, group) in groups.all.iter().enumerate() {
         let row = (count - g) as f64;
-        let number = (g + 1).to_string();
-        chart
-            .layers
-            .push(Layer::Words(number, (beside, row - 0.15)));
         for level in [Level::Floor, Level::Chance] {
             let mark = group.level(measure, level).map(f64::log10);
             chart.layers.extend(mark.map(|v| Layer::Line {

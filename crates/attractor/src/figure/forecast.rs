@@ -75,7 +75,8 @@ fn notes(compared: &Compared, horizons: &[Option<f64>]) -> Vec<String> {
 }
 
 fn truth_stroke() -> Stroke {
-    Stroke::new(Colour::INK, 0.8)
+    // Wide and pale: a forecast on top of it does not hide it, in grey either.
+    Stroke::new(Colour::INK.mixed(Colour::PAPER, 0.62), 2.4)
 }
 
 fn forecast_stroke() -> Stroke {

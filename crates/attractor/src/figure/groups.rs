@@ -5,8 +5,8 @@ use attractor_core::measure::summary::median;
 use super::{Figure, FigureError, Request, TWO_COLUMNS};
 use crate::Error;
 use crate::anatomy::Table as Numbers;
-use crate::chart::{Axis, Key, Scale};
-use crate::drawing::{Colour, Drawing, Stroke};
+use crate::chart::{Axis, Key, NUMBERS, Scale};
+use crate::drawing::{Colour, Drawing, Stroke, font};
 use crate::study::{Measured, Scored, index};
 use crate::table;
 
@@ -18,7 +18,7 @@ pub(super) struct Groups {
 
 /// A group.
 pub(super) struct Group {
-    name: String,
+    pub(super) name: String,
     /// The scores of all runs, measure by measure; NaN where a run has none.
     pub(super) values: Vec<Vec<f64>>,
     /// Floor and chance, measure by measure.
@@ -41,19 +41,26 @@ const FEW: usize = 5;
 impl Groups {
     /// The groups of all studies that are asked for, one study after the other.
     pub(super) fn read(request: &Request) -> Result<Groups, Error> {
-        let several = request.subjects.len() > 1;
-        let mut all = Vec::new();
+        let mut studies = Vec::new();
         for (path, name) in request.subjects.iter().zip(request.names()) {
-            let runs = index(path)?;
-            for (words, part) in table::groups(&runs) {
-                let group = match (several, request.labels.is_empty()) {
-                    (true, true) => format!("{name}: {words}"),
-                    (true, false) => name.clone(),
-                    _ => words,
-                };
-                all.push(Group::of(group, &part));
-            }
+            studies.push((name, index(path)?));
         }
+        let mut found = Vec::new();
+        for (name, runs) in &studies {
+            let groups = table::groups(runs).into_iter();
+            found.extend(groups.map(|(words, part)| (name, words, part)));
+        }
+        let several = studies.len() > 1;
+        let is_shared = |words: &str| found.iter().filter(|(_, w, _)| w == words).count() > 1;
+        let called = |name: &str, words: &str| match (several, request.labels.is_empty()) {
+            (true, true) if is_shared(words) => format!("{name}: {words}"),
+            (true, false) => name.to_string(),
+            _ => words.to_string(),
+        };
+        let group = |(name, words, part): &(&String, String, Vec<&Scored>)| {
+            Group::of(called(name, words), part)
+        };
+        let all: Vec<Group> = found.iter().map(group).collect();
         if all.iter().all(Group::is_empty) {
             let path = request.subjects.first().cloned().unwrap_or_default();
             return Err(FigureError::NoScores { path }.into());
@@ -74,18 +81,36 @@ impl Groups {
         Axis::around(title(self.measures[measure]), positive).scaled(Scale::Log)
     }
 
-    /// What the marks mean, and the numbers of the groups.
-    pub(super) fn legend(&self, marks: Vec<Key>) -> Vec<Key> {
+    /// The names of all groups, as long as there is room for them, in points.
+    pub(super) fn names(&self, room: f64) -> Vec<String> {
+        let names = self.all.iter();
+        names
+            .map(|group| font::shortened(&group.name, NUMBERS, room))
+            .collect()
+    }
+
+    /// What the marks mean.
+    pub(super) fn legend(marks: Vec<Key>) -> Vec<Key> {
         let levels = [
             Key::line("floor", Level::Floor.stroke()),
             Key::line("chance", Level::Chance.stroke()),
         ];
+        marks.into_iter().chain(levels).collect()
+    }
+
+    /// The numbers of the groups with their names, where an axis of this length has no room for names.
+    pub(super) fn numbers(&self, axis: &Axis, length: f64) -> Vec<Key> {
+        let ticks = axis.ticks_across(length, NUMBERS);
+        let are_names = ticks.iter().map(|tick| &tick.label).eq(axis.names.iter());
+        if are_names {
+            return Vec::new();
+        }
         let names = self.all.iter().enumerate();
-        let names = names.map(|(g, group)| {
+        let key = |(g, group): (usize, &Group)| {
             let invisible = Stroke::new(Colour::PAPER, 0.1);
             Key::line(format!("{} = {}", g + 1, group.name), invisible)
-        });
-        marks.into_iter().chain(levels).chain(names).collect()
+        };
+        names.map(key).collect()
     }
 
     /// The figure with the scores as numbers.
@@ -202,8 +227,8 @@ impl Level {
 /// A measure as papers write it.
 fn title(id: &str) -> &str {
     match id {
-        "d_stsp" => "D_stsp",
-        "d_h" => "D_H",
+        "d_stsp" => "D_{stsp}",
+        "d_h" => "D_{H}",
         "pe" => "PE",
         id => id,
     }

@@ -58,13 +58,49 @@ fn draw(request: &Request) -> Result<Figure, Error> {
 }
 
 fn legend() -> Vec<Key> {
-    let [left, right] = [Colour::BLUE, Colour::GREEN].map(|c| Stroke::new(c, 0.9));
-    let adaptive = Stroke::new(Colour::INK, 0.8).dashed();
-    vec![
-        Key::line("D_{stsp} (left)", left),
-        Key::line("D_{H} (right)", right),
-        Key::line("adaptive forcing", adaptive),
-    ]
+    let key = |(words, side): (&str, Side)| Key::marked(words, line(side), shape(side));
+    let constant = [
+        ("D_{stsp} (left)", Side::Left),
+        ("D_{H} (right)", Side::Right),
+    ];
+    let forced = |(words, side): (&str, Side)| Key::line(words, level(side));
+    let adaptive = [
+        ("adaptive, D_{stsp}", Side::Left),
+        ("adaptive, D_{H}", Side::Right),
+    ];
+    let constant = constant.into_iter().map(key);
+    constant.chain(adaptive.into_iter().map(forced)).collect()
+}
+
+fn colour(side: Side) -> Colour {
+    match side {
+        Side::Left => Colour::BLUE,
+        Side::Right => Colour::GREEN,
+    }
+}
+
+/// In grey, where colours are alike, dots and dashes tell the two measures apart.
+fn shape(side: Side) -> Shape {
+    match side {
+        Side::Left => Shape::Circle,
+        Side::Right => Shape::Square,
+    }
+}
+
+fn line(side: Side) -> Stroke {
+    Stroke::new(colour(side), 0.9)
+}
+
+/// Where adaptive forcing lands.
+fn level(side: Side) -> Stroke {
+    let dash = match side {
+        Side::Left => (5.0, 1.6),
+        Side::Right => (1.3, 1.1),
+    };
+    Stroke {
+        dash: Some(dash),
+        ..Stroke::new(colour(side), 0.8)
+    }
 }
 
 /// Reads the curve of a line search from its folder.
@@ -119,46 +155,39 @@ fn minimum(curve: &[Strength], score: usize) -> Option<f64> {
 }
 
 fn chart(curve: &[Strength]) -> Chart {
-    let axis = |label: &str, score: usize, colour: Colour| {
+    let axis = |label: &str, score: usize, side: Side| {
         let ends = curve.iter().flat_map(|s| {
             let (value, spread) = (s.scores[score], s.scores[score + 1]);
             [value - spread.max(0.0), value + spread.max(0.0)]
         });
-        Axis::around(label, ends).coloured(colour)
+        Axis::around(label, ends).coloured(colour(side))
     };
     let x = Axis::new("α", -0.03, 1.03);
-    let mut chart = Chart::new(x, axis("D_{stsp}", 0, Colour::BLUE));
-    chart.right = Some(axis("D_{H}", 2, Colour::GREEN));
-    for (score, colour, side) in [
-        (0, Colour::BLUE, Side::Left),
-        (2, Colour::GREEN, Side::Right),
-    ] {
-        chart.layers.extend(layers(curve, score, colour, side));
+    let mut chart = Chart::new(x, axis("D_{stsp}", 0, Side::Left));
+    chart.right = Some(axis("D_{H}", 2, Side::Right));
+    for (score, side) in [(0, Side::Left), (2, Side::Right)] {
+        chart.layers.extend(layers(curve, score, side));
     }
     chart
 }
 
-fn layers(curve: &[Strength], score: usize, colour: Colour, side: Side) -> Vec<Layer> {
+fn layers(curve: &[Strength], score: usize, side: Side) -> Vec<Layer> {
     let constant = || curve.iter().filter(|s| !s.is_adaptive);
     let adaptive = curve
         .iter()
         .filter(|s| s.is_adaptive && s.scores[score].is_finite());
-    let dashed = Stroke::new(colour, 0.8).dashed();
-    let levels = adaptive.map(|s| Layer::Horizontal(s.scores[score], dashed, side));
+    let levels = adaptive.map(|s| Layer::Horizontal(s.scores[score], level(side), side));
     let line = Layer::Line {
         points: constant().map(|s| (s.alpha, s.scores[score])).collect(),
-        stroke: Stroke::new(colour, 0.9),
+        stroke: line(side),
         side,
     };
     let dots = Layer::Dots {
         points: constant()
             .map(|s| (s.alpha, s.scores[score], s.scores[score + 1]))
             .collect(),
-        shape: match side {
-            Side::Left => Shape::Circle,
-            Side::Right => Shape::Square,
-        },
-        colour,
+        shape: shape(side),
+        colour: colour(side),
         side,
     };
     levels.chain([line, dots]).collect()
@@ -212,7 +241,7 @@ mod tests {
         );
         let table = table(&curve);
         assert_eq!(table.rows[21], [1.0, 0.2, 0.5, 0.1, 0.1, 0.01]);
-        let dashed = layers(&curve, 0, Colour::BLUE, Side::Left);
+        let dashed = layers(&curve, 0, Side::Left);
         assert!(matches!(dashed[0], Layer::Horizontal(level, ..) if level == 0.5));
     }
 

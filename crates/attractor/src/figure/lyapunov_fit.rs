@@ -82,7 +82,8 @@ fn stroke(dim: usize) -> Stroke {
 }
 
 fn fit_stroke() -> Stroke {
-    Stroke::new(Colour::VERMILION, 0.9)
+    // Dashed: in grey it has the shade of a curve.
+    Stroke::new(Colour::VERMILION, 0.9).dashed()
 }
 
 fn legend(dims: &[usize]) -> Vec<Key> {

@@ -20,9 +20,11 @@ pub(super) const KIND: Kind = Kind {
 /// Rows of data that are shown if nothing is said.
 const STEPS: usize = 2000;
 
-/// Heights of frames in points, of traces alone and beside the state space.
+/// Heights of frames in points, of traces alone and beside the state space; where the page is as narrow as one column, less.
 const ALONE: f64 = 52.0;
 const BESIDE: f64 = 150.0;
+const NARROW: f64 = 300.0;
+const BESIDE_NARROW: f64 = 112.0;
 
 fn draw(request: &Request) -> Result<Figure, Error> {
     let compared = request.compared(STEPS)?;
@@ -37,7 +39,7 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let width = request.width_or(TWO_COLUMNS);
     let angles = request.view.map(Angles::of_degrees);
     let spaces = match excerpt.dim() {
-        3 => boxes(&compared, angles),
+        3 => boxes(&compared, angles, width),
         2 => planes(&compared),
         _ => Vec::new(),
     };
@@ -109,19 +111,31 @@ fn colour(panel: usize) -> Colour {
 fn beside_traces(compared: &Compared, spaces: Vec<Chart>, shown: &[usize], width: f64) -> Page {
     let pairs = spaces.into_iter().zip(traces(compared, shown));
     let charts: Vec<Chart> = pairs.flat_map(|(space, trace)| [space, trace]).collect();
+    let (columns, height) = beside(width);
     Page {
-        columns: vec![1.0, 1.3],
-        ..Page::grid(width, 2, BESIDE, charts)
+        columns: columns.to_vec(),
+        ..Page::grid(width, 2, height, charts)
+    }
+}
+
+/// How state spaces and traces share the width, and the height of both.
+fn beside(width: f64) -> ([f64; 2], f64) {
+    if width < NARROW {
+        ([1.3, 1.0], BESIDE_NARROW)
+    } else {
+        ([1.0, 1.3], BESIDE)
     }
 }
 
 /// Three channels in a box, which holds what the axes of traces hold.
-fn boxes(compared: &Compared, angles: Option<Angles>) -> Vec<Chart> {
+fn boxes(compared: &Compared, angles: Option<Angles>, width: f64) -> Vec<Chart> {
     let excerpt = &compared.excerpt;
     let all = compared.all();
     let series: Vec<&[f64]> = all.iter().map(|(_, x)| *x).collect();
     let axes = [0, 1, 2].map(|c| excerpt.value_axis(&[c], &series));
-    let space = Space::within(axes, &excerpt.truth, angles);
+    let ([left, right], height) = beside(width);
+    let frame = (width * left / (left + right), height);
+    let space = Space::within(axes, &excerpt.truth, angles).fitted(frame);
     let all = all.into_iter().enumerate();
     all.map(|(panel, (_, x))| {
         let mut chart = space.chart();

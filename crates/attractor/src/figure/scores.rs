@@ -5,7 +5,7 @@ use attractor_core::measure::summary::median;
 use super::groups::{self, Groups, Level};
 use super::{Figure, Kind, NOT_IN_PAPER, Request, Takes};
 use crate::Error;
-use crate::chart::{Axis, Chart, Key, Layer, Page, Scale, Shape, Side};
+use crate::chart::{Axis, Chart, Key, Layer, Page, Shape, Side};
 use crate::drawing::{Colour, Stroke};
 
 pub(super) const KIND: Kind = Kind {
@@ -20,6 +20,9 @@ pub(super) const KIND: Kind = Kind {
 /// Height of a frame in points.
 const HEIGHT: f64 = 95.0;
 
+/// What axes need of the width, in points.
+const BESIDE: f64 = 45.0;
+
 /// Half the width that a group has on its axis.
 const HALF: f64 = 0.32;
 
@@ -28,8 +31,9 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let measures = 0..groups.measures.len();
     let charts: Vec<Chart> = measures.map(|m| chart(&groups, m)).collect();
     let width = request.width_or(groups::width(&groups));
-    let page =
-        Page::stacked(width, HEIGHT, lowest_speaks(charts)).with_legend(groups.legend(marks()));
+    let numbers = groups.numbers(&charts[0].x, width - BESIDE);
+    let legend = [Groups::legend(marks()), numbers].concat();
+    let page = Page::stacked(width, HEIGHT, lowest_speaks(charts)).with_legend(legend);
     Ok(groups.figure(page.draw()))
 }
 
@@ -57,7 +61,7 @@ fn marks() -> Vec<Key> {
 }
 
 fn chart(groups: &Groups, measure: usize) -> Chart {
-    let x = Axis::new("group", 0.5, groups.all.len() as f64 + 0.5).scaled(Scale::Whole);
+    let x = Axis::of("", groups.names(f64::INFINITY));
     let mut chart = Chart::new(x, groups.axis(measure));
     for (g, group) in groups.all.iter().enumerate() {
         let middle = g as f64 + 1.0;

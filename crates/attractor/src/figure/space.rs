@@ -35,7 +35,14 @@ const BOX: f64 = 1.06;
 pub(super) struct Space {
     axes: [Axis; 3],
     angles: Angles,
+    /// Half an edge of the box on paper, in points.
+    unit: f64,
 }
+
+/// Half an edge of a box as it is in two columns, and how far from its edges numbers and names stand at least, in points.
+const UNIT: f64 = 48.0;
+const NUMBERS: f64 = 7.5;
+const NAMES: f64 = 16.0;
 
 impl Angles {
     /// Of an azimuth and an elevation in degrees.
@@ -101,6 +108,7 @@ impl Space {
                 turn: 0.0,
                 tilt: TILT,
             },
+            unit: UNIT,
         };
         space.angles = angles.unwrap_or_else(|| {
             let every = (points.len() / 3 / 2000).max(1);
@@ -110,6 +118,12 @@ impl Space {
             Angles::widest(&units)
         });
         space
+    }
+
+    /// The same in a frame of this width and height in points.
+    pub(super) fn fitted(self, (width, height): (f64, f64)) -> Space {
+        let unit = (width / (2.0 * WIDE)).min(height / (2.0 * HIGH));
+        Space { unit, ..self }
     }
 
     /// A point in −1 … 1.
@@ -169,7 +183,7 @@ impl Space {
 
     /// Round values along an axis, with their places in −1 … 1.
     fn marks(&self, c: usize) -> Vec<(f64, String)> {
-        let ticks = self.axes[c].ticks_along(45.0, 6.5);
+        let ticks = self.axes[c].ticks_along(0.94 * self.unit, 6.5);
         ticks
             .into_iter()
             .map(|tick| (2.0 * tick.place - 1.0, tick.label))
@@ -244,11 +258,14 @@ impl Space {
             side: Side::Left,
         }];
         // Upright edges have their words to the left, which need more room than below; numbers at the ends of the others would meet.
-        let (of_numbers, of_name, last) = if c == 2 {
+        let (of_numbers, of_name, last): (f64, f64, f64) = if c == 2 {
             (0.27, 0.56, BOX)
         } else {
             (0.16, 0.36, 0.9)
         };
+        // In a small box letters are larger beside it.
+        let of_numbers = of_numbers.max(NUMBERS / self.unit);
+        let of_name = of_name.max(NAMES / self.unit);
         for (s, number) in self.marks(c).into_iter().filter(|(s, _)| s.abs() <= last) {
             layers.push(Layer::Words(number, beside(on(s), of_numbers)));
         }
