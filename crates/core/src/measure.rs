@@ -34,6 +34,7 @@ use crate::text::{count, figure};
 use surrogate::Surrogate;
 
 pub use crate::rows::Rows;
+pub use point::is_point;
 
 /// All measures; the first are the paper's.
 pub static MEASURES: &[&MeasureInfo] = &[

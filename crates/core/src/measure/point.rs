@@ -24,6 +24,11 @@ pub(super) fn shares(generated: Rows<'_>, truth: &[(f64, f64)]) -> Vec<f64> {
     spreads.map(|((_, s), (_, sigma))| s / sigma).collect()
 }
 
+/// Whether an orbit has shrunk to a point of the truth.
+pub fn is_point(generated: Rows<'_>, truth: Rows<'_>) -> bool {
+    refuse_point(&shares(generated, &truth.moments())).is_err()
+}
+
 /// Refuses an orbit that has shrunk to a point.
 pub(super) fn refuse_point(shares: &[f64]) -> Result<(), MeasureError> {
     let share = shares.iter().copied().fold(0.0, f64::max);

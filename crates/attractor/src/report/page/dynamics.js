@@ -44,7 +44,7 @@ function perWord(per) {
   return per === "time" ? "unit of time" : per;
 }
 
-/** Exponents in a table, at most, before the rest is folded. */
+/** Exponents and ends in a table, at most, before the rest is folded. */
 const LISTED = 12;
 
 /** Exponents whose estimates are drawn, at most, and how far from zero: in sizes of the largest. */
@@ -134,7 +134,9 @@ function endsTable({ sentence, starts, ends }, channels) {
   const rows = ends.map((end) => [what(end), place(end.observed), ...counts(end.starts)]);
   const head = ["ends at", namesOf(channels), "from rows of the data", "from the box around them", "from near fixed points"];
   const caption = `Other attractors: where ${grouped(starts.data + starts.box + starts.near)} orbits end that begin elsewhere`;
-  return make("div", {}, tableOf(caption, head, [...rows, ["all", "", ...counts(starts)]]), make("p", { class: "lead" }, sentence ? `${capital(sentence)}.` : "All of them come to the attractor above."));
+  const first = tableOf(caption, head, [...rows.slice(0, LISTED), ["all", "", ...counts(starts)]]);
+  const rest = rows.length > LISTED ? folded(`The other ${rows.length - LISTED} ends`, tableOf(null, head, rows.slice(LISTED))) : null;
+  return make("div", {}, first, rest, make("p", { class: "lead" }, sentence ? `${capital(sentence)}.` : "All of them come to the attractor above."));
 }
 
 function capital(text) {
@@ -171,7 +173,7 @@ function periodicTables(data) {
       const rows = found.cycles.map((cycle) => [
         placeOf(cycle.points[0]),
         `${cycle.kind} (${cycle.leading})`,
-        figure(cycle.largest_multiplier),
+        figure(cycle.largest_multiplier, Math.abs(cycle.largest_multiplier - 1) < 5e-3 ? 6 : 4),
         on(cycle.on_attractor),
       ]);
       const first =

@@ -19,7 +19,7 @@ function tile(title, value, unit, scale, levels) {
     "div",
     { class: "tile" },
     make("h2", {}, title),
-    make("p", { class: "value" }, value, unit ? make("small", {}, ` ${unit}`) : null),
+    make("p", { class: "value" }, value, unit ? make("small", {}, unit) : null),
     scale,
     make("ul", { class: "levels" }, levels),
   );
@@ -33,7 +33,9 @@ function level(name, value, colour, mark = "tick") {
 }
 
 function scoreTile(title, score, scores) {
-  if (!score || score.value === null) return tile(title, "–", null, null, make("li", {}, (score && score.why) || scores.why || "not scored"));
+  if (!score) return tile(title, "–", null, null, make("li", {}, scores.why || "not scored"));
+  // The rest of the reason stands beside the score below.
+  if (score.value === null) return tile(title, "–", null, scaleOf(score), [make("li", { class: "why" }, (score.why || "not scored").split(":")[0]), ...levelsOf(score)]);
   return tile(title, figure(score.value, 3), `${score.better} is better`, scaleOf(score), levelsOf(score));
 }
 
@@ -110,10 +112,11 @@ function addStage(data, coordinates, view) {
   if (points.length) view.face(points, clouds().frame);
   const stage = new Stage(data, coordinates, view, clouds);
   const kinds = [...new Set(clouds().cycles.drawn.map((cycle) => cycle.kind))];
-  const marks = kinds.map((kind) => [`${KINDS[kind].word || kind} point or cycle`, KINDS[kind].colour, KINDS[kind].mark]);
+  const named = (kind, k) => `${KINDS[kind].word || kind}${k + 1 < kinds.length ? "" : " point or cycle"}`;
+  const marks = kinds.map((kind, k) => [named(kind, k), KINDS[kind].colour, KINDS[kind].mark]);
   const legend = legendOf([["the model now", "model", "circle"], ...(data.live ? [["perturbed", "perturbed", "circle"]] : []), ...marks]);
   const figures = [
-    stage.left ? framed(stage.left.canvas, dataTitle(data), { caption: attractorWords(signals) }) : null,
+    stage.left ? framed(stage.left.canvas, dataTitle(data), { caption: `${rowWords(signals)} ${attractorWords(signals)}` }) : null,
     framed(stage.right.canvas, data.live || !signals.generated.length ? "The model, running in this page" : "The model's free orbit, replayed", { caption: modelWords(data, clouds().cycles) }),
   ];
   figures[1].append(legend);
@@ -123,10 +126,12 @@ function addStage(data, coordinates, view) {
   return stage;
 }
 
-function dataTitle({ data, signals }) {
-  const name = data ? `Data: ${data.path.split("/").at(-1)}` : "Data";
-  const { cloud, rows } = signals;
-  return cloud ? `${name}, all ${grouped(cloud.of)} rows, thinned where dense` : `${name}, ${grouped(rows.truth)} rows`;
+function dataTitle({ data }) {
+  return data ? `Data: ${data.path.split("/").at(-1)}` : "Data";
+}
+
+function rowWords({ cloud, rows }) {
+  return cloud ? `All ${grouped(cloud.of)} rows, thinned where dense.` : `${counted(rows.truth, "row")}.`;
 }
 
 /** What is drawn, with the frame that both pictures share. */
@@ -160,7 +165,7 @@ function remembered(coordinates, compute) {
 
 function attractorWords(signals) {
   if (signals.dim === 2) return "The phase plane.";
-  const turn = "Drag, or use the arrow keys, to turn.";
+  const turn = "Drag or use the arrow keys to turn.";
   if (signals.dim === 1) return `One channel against itself ${signals.lag} and ${2 * signals.lag} rows before. ${turn}`;
   if (!signals.projection) return turn;
   const share = signals.projection.shares.reduce((sum, v) => sum + v, 0);

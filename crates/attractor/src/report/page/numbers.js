@@ -32,6 +32,11 @@ function grouped(n) {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** A whole number of things. */
+function counted(n, thing) {
+  return `${grouped(n)} ${thing}${n === 1 ? "" : "s"}`;
+}
+
 /** Around `count` round values from low to high. */
 function ticks(low, high, count) {
   const raw = (high - low) / Math.max(1, count);
@@ -68,6 +73,15 @@ function powerText(exponent) {
   return `10${String(exponent)
     .replace("-", "⁻")
     .replace(/\d/g, (d) => digits[Number(d)])}`;
+}
+
+/** A range for data and for what a model makes of them: what is farther from the data than they are wide is cut. */
+function rangeBeside(truth, generated) {
+  const [low, high] = rangeOf([truth, generated]);
+  if (!truth.length) return [low, high];
+  const [least, most] = rangeOf([truth]);
+  const room = most - least || Infinity;
+  return [Math.max(low, least - room), Math.min(high, most + room)];
 }
 
 /** The least and greatest of finite values, or [0, 1]. */

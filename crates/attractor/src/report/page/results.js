@@ -21,14 +21,14 @@ function addScores(scores) {
 
 /** By what the model was judged, and how to read the bars. */
 function scoreWords({ rows, from, floor_from: floor, starts }) {
-  const words = [`By ${grouped(rows)} rows of ${from}.`];
+  const words = [`By ${counted(rows, "row")} of ${from}.`];
   if (floor) {
     words.push(`Floor: ${floor === "halves" ? "the halves of the data against each other" : floor}.`);
     words.push("Chance: the best surrogate without the dynamics.");
   } else words.push("These scores were stored without floors and chance levels; a page with --data has them.");
   if (starts) {
     const diverged = starts.diverged ? `, ${starts.diverged} of them diverged` : "";
-    words.push(`Orbits from ${starts.count} rows of the data were run${diverged}.`);
+    words.push(`Orbits from ${counted(starts.count, "row")} of the data were run${diverged}.`);
   }
   return words.join(" ");
 }
@@ -48,13 +48,15 @@ function scoreRow(score) {
   );
 }
 
-/** A logarithmic bar with the floor, chance and the value on it. */
+/** A bar with the floor, chance and the value on it, logarithmic if all of them are positive. */
 function scaleOf({ value, floor, chance, name }) {
-  const known = [value, floor, chance].filter((v) => v > 0).map(Math.log10);
-  if (!(value > 0) || known.length < 2) return make("span", { class: "scale" });
-  const [low, high] = [Math.min(...known) - 0.15, Math.max(...known) + 0.15];
-  const place = (v) => (Math.log10(v) - low) / (high - low);
-  const marks = [["i", floor, "floor"], ["i", chance, "chance"], ["b", value, "model"]].filter(([, v]) => v > 0);
+  const marks = [["i", floor, "floor"], ["i", chance, "chance"], ["b", value, "model"]].filter(([, v]) => v !== null && v !== undefined);
+  if (marks.length < 2) return make("span", { class: "scale" });
+  const of = marks.every(([, v]) => v > 0) ? Math.log10 : (v) => v;
+  const known = marks.map(([, v]) => of(v));
+  const room = of === Math.log10 ? 0.15 : 0.1 * (Math.max(...known) - Math.min(...known)) || 1;
+  const [low, high] = [Math.min(...known) - room, Math.max(...known) + room];
+  const place = (v) => (of(v) - low) / (high - low);
   const text = `${name}: ${figure(value, 3)}, floor ${figure(floor, 3)}, chance ${figure(chance, 3)}`;
   return barOf(marks.map(([tag, v, kind]) => [tag, place(v), kind]), text);
 }

@@ -30,7 +30,7 @@ function addSignals(data, picker) {
   const time = timeAxis(step);
   let from = 0;
   const longest = Math.max(truth.length, generated.length) / dim;
-  const range = () => padded(rangeOf([columnOf(truth, dim, picker.chosen), columnOf(generated, dim, picker.chosen)]));
+  const range = () => padded(rangeBeside(columnOf(truth, dim, picker.chosen), columnOf(generated, dim, picker.chosen)));
   const course = (label, rows, name) =>
     chart(
       label,
@@ -79,8 +79,8 @@ function addSignals(data, picker) {
     make(
       "div",
       { class: "pair" },
-      spectrum ? framed(spectrum.canvas, "Smoothed power spectra", { legend: sides(truth) }) : null,
-      framed(histogram.canvas, "How often which value occurs", { legend: sides(truth) }),
+      spectrum ? framed(spectrum.canvas, "Smoothed power spectra", { legend: sides(truth), caption: spectrumWords(signals) }) : null,
+      framed(histogram.canvas, "How often each value occurs", { legend: sides(truth) }),
     ),
     dim >= MANY ? heatMaps(data, time) : null,
   );
@@ -102,6 +102,11 @@ function freelyWords({ transient }) {
   return `${after}Chaotic orbits part: compare how they move, not where they are.`;
 }
 
+/** Why the model has no spectrum. */
+function spectrumWords({ spectra, generated }) {
+  return generated.length && !spectra.generated ? "The model's orbit has shrunk to a point, or is too short: it has no spectrum." : null;
+}
+
 function sides(truth) {
   return legendOf([...(truth.length ? [["data", "data"]] : []), ["model", "model"]]);
 }
@@ -115,7 +120,7 @@ function spectrumChart(spectra, picker, step) {
     lines: [...line("truth", "data"), ...line("generated", "model")],
     logX: true,
     logY: true,
-    // Rounding errors of an orbit at rest are no part of its spectrum.
+    // Rounding errors are no part of a spectrum.
     yRange: spectra.truth && least > 0 ? padded([Math.log10(Math.max(least / 100, most * 1e-14)), Math.log10(most) + 0.5]) : null,
     xLabel: unit,
     yLabel: "power",
@@ -162,19 +167,23 @@ function addForecast(data, picker) {
   };
   const curve = chart(
     "a forecast of a channel beside the data",
-    () => ({
-      lines: [line(truth, "data", 2.4, from), line(forecast.rows, "model", 1.5, 0)],
-      marks: [{ x: time(from + forecast.valid), text: `valid for ${grouped(forecast.valid)} rows` }],
-      xLabel: time.label,
-      yLabel: picker.label(),
-    }),
+    () => {
+      const lines = [line(truth, "data", 2.4, from), line(forecast.rows, "model", 1.5, 0)];
+      return {
+        lines,
+        marks: [{ x: time(from + forecast.valid), text: `valid for ${counted(forecast.valid, "row")}` }],
+        xLabel: time.label,
+        yLabel: picker.label(),
+        yRange: padded(rangeBeside(...lines.map(({ y }) => y))),
+      };
+    },
     250,
   );
   const { dt, unit, known } = data.step;
   const lasted = known ? ` (a time of ${figure(forecast.valid * dt)}${unit ? ` ${unit}` : ""})` : "";
   const words = [
     `${from ? `The model takes in the first ${grouped(from + 1)} rows of the data. From the last of them` : "From the first row of the data"} on, it is off by less than ${figure(forecast.threshold)}`,
-    `standard deviations, over all channels, for ${grouped(forecast.valid)} rows${lasted}.`,
+    `standard deviations, over all channels, for ${counted(forecast.valid, "row")}${lasted}.`,
   ].join(" ");
   addSection(
     "forecast",

@@ -4,7 +4,7 @@
 function addData(found) {
   if (!found) return;
   const { path, rows, channels, inputs, role } = found;
-  const driven = inputs.length ? ` and ${inputs.length} inputs` : "";
+  const driven = inputs.length ? ` and ${counted(inputs.length, "input")}` : "";
   const table = channelTable(channels);
   const findings = found.findings.map((f) =>
     make("li", {}, make("strong", {}, f.severity), ...coded(`: ${f.what}; ${f.remedy}`)),
@@ -12,7 +12,7 @@ function addData(found) {
   addSection(
     "data",
     "Data",
-    make("p", { class: "lead" }, `${path}: ${grouped(rows)} rows of ${channels.length} channels${driven}, ${role}.`),
+    make("p", { class: "lead" }, `${path}: ${counted(rows, "row")} of ${counted(channels.length, "channel")}${driven}, ${role}.`),
     findings.length ? make("ul", { class: "notes" }, findings) : make("p", {}, "Nothing stands out in them."),
     channels.length > MANY ? folded("All channels", table) : table,
   );

@@ -6,8 +6,8 @@
 
 use attractor_core::embed::columns::Columns;
 use attractor_core::embed::{EmbedError, first_delay};
-use attractor_core::measure::Rows;
 use attractor_core::measure::spectrum::smoothed;
+use attractor_core::measure::{Rows, is_point};
 use serde_json::{Value, json};
 
 use crate::report::numbers::{list, rounded};
@@ -18,7 +18,7 @@ const BINS: usize = 48;
 /// Spectra below this many rows say nothing.
 const FEWEST: usize = 64;
 
-/// The spectra of data and orbit at common frequencies, per unit of time; null where both are too short.
+/// The spectra of data and orbit at common frequencies, per unit of time; null where both are too short. An orbit that has shrunk to a point has none.
 pub(super) fn spectra(truth: &[f64], orbit: &[f64], dim: usize, dt: f64) -> Value {
     let present = [truth, orbit]
         .into_iter()
@@ -38,10 +38,12 @@ pub(super) fn spectra(truth: &[f64], orbit: &[f64], dim: usize, dt: f64) -> Valu
         };
         spectra.iter().map(averaged).collect()
     };
+    let is_point =
+        rows > 0 && !truth.is_empty() && is_point(Rows::new(orbit, dim), Rows::new(truth, dim));
     json!({
         "frequency": list(bands.iter().map(|band| middle(band) / (rows as f64 * dt))),
         "truth": side(truth),
-        "generated": side(orbit),
+        "generated": if is_point { Value::Null } else { side(orbit) },
     })
 }
 
@@ -144,6 +146,18 @@ mod tests {
         // Bands near mode 80 of 2000 are 2000^(1/160) = 1.05 times as wide as the one before.
         assert!((frequency / 0.2 - 1.0).abs() < 0.05, "{frequency}");
         assert!(found["generated"].is_null());
+    }
+
+    /// What is left of an orbit at rest is rounding; an orbit of a hundredth of the data's size still has a spectrum.
+    #[test]
+    fn an_orbit_at_rest_has_no_spectrum() {
+        let tone = |size: f64| -> Vec<f64> {
+            let rows = 0..400;
+            rows.map(|t| size * (TAU * f64::from(t) / 50.0).sin())
+                .collect()
+        };
+        let of = |size: f64| spectra(&tone(1.0), &tone(size), 1, 0.1)["generated"].is_null();
+        assert_eq!([1e-15, 1e-2].map(of), [true, false]);
     }
 
     #[test]

@@ -150,10 +150,12 @@ function scoreColumns(measures) {
 /** The columns of runs. */
 function runColumns(runs, chosen) {
   const link = (run) => make("a", { href: `#/run/${run.id}`, title: run.name }, run.name);
+  // On a phone the state is beside the name in sight.
+  const [name, state] = matchMedia("(max-width: 46rem)").matches ? ["8.5rem", "8.5rem"] : ["minmax(10rem, 2fr)", "minmax(9.5rem, 1fr)"];
   return [
     { id: "choose", title: "", width: "1.3rem", cell: (run) => chosen.box(run) },
-    { id: "name", title: "run", width: "minmax(10rem, 2fr)", value: (run) => run.name, cell: link },
-    { id: "state", title: "state", width: "minmax(9.5rem, 1fr)", value: (run) => STATES.indexOf(run.state), cell: stateCell },
+    { id: "name", title: "run", width: name, value: (run) => run.name, cell: link },
+    { id: "state", title: "state", width: state, value: (run) => STATES.indexOf(run.state), cell: stateCell },
     { id: "verdict", title: "verdict", width: "6.5rem", value: (run) => (run.verdict ? VERDICTS.indexOf(run.verdict) : null), cell: (run) => verdictChip(run.verdict) },
     ...scoreColumns(runs.measures()),
     { id: "loss", title: "loss", value: (run) => run.loss, cell: (run) => figure(run.loss, 3) },
