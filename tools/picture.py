@@ -2,7 +2,7 @@
 """The moving picture of the README: data and a free orbit of their model, each drawn as it goes, as an animated SVG.
 
     attractor simulate lorenz63 --steps 30000 --standardize --seed 1 --out l.csv
-    attractor train l.csv --out run --preset demo --latent 3 --hidden 50 --epochs 500 --best-by none
+    attractor train l.csv --out run --preset robust
     attractor generate run --steps 3000 --data l.csv --out orbit.csv
     python3 tools/picture.py l.csv orbit.csv docs/pictures/lorenz63.svg
 """
