@@ -128,6 +128,7 @@ function regionFigure(regions) {
 
 /** Where orbits end that begin elsewhere: whether there are attractors that the free orbit does not show. */
 function endsTable({ sentence, starts, ends }, channels) {
+  if (!ends.length) return make("p", { class: "lead" }, "Other attractors: time was up before an orbit had been followed to its end.");
   const counts = ({ data, box, near }) => [data, box, near].map((n) => grouped(n));
   const place = (observed) => (observed.length ? placeOf(observed) : "–");
   const what = ({ kind, period }) => (period > 1 ? `${kind} of period ${period}` : kind);
