@@ -330,9 +330,10 @@ fn next(word: Word, evaluation: &Evaluation) -> Option<Hint> {
         Word::NotAReconstruction if evaluation.diverged => {
             "train with `--preset best`, or with a higher `--alpha`"
         }
-        Word::NotAReconstruction => {
+        Word::NotAReconstruction if evaluation.channels == 1 => {
             "train longer or with `--preset best`; one channel of a flow needs `attractor embed` first"
         }
+        Word::NotAReconstruction => "train longer or with `--preset best`",
         Word::Partly => "train longer, with `--preset best` or more `--hidden` units",
     };
     Some(text.into())

@@ -210,8 +210,10 @@ pub enum Fault {
     },
     /// Time steps are neither equal nor whole multiples.
     #[error(
-        "the time axis is not uniform: expected a step of {expected}{}, found {found} on {at}",
-        after_blank(unit)
+        "the time axis is not uniform: expected a step of {}{}, found {} on {at}",
+        short(*expected),
+        after_blank(unit),
+        short(*found)
     )]
     NonUniform {
         /// Where.
@@ -627,6 +629,11 @@ fn row_after(line: u64) -> String {
         0 => "the first row".to_string(),
         line => format!("the row after line {line}"),
     }
+}
+
+/// A step without the last digits, which subtracting two times leaves.
+fn short(step: f64) -> f64 {
+    format!("{step:.11e}").parse().unwrap_or(step)
 }
 
 fn after_blank(unit: &str) -> String {

@@ -44,7 +44,7 @@ fn asked(material: &Material) -> String {
     );
     let told = material.told.as_ref();
     let Some(experiment) = told.and_then(|told| told.experiment.as_ref()) else {
-        return format!("This is a {model}; how it was trained is not known.");
+        return format!("The model is {model}; how it was trained is not known.");
     };
     let data = told.and_then(|told| told.file());
     let verb = if is_solved(&material.outcome) {
@@ -53,7 +53,7 @@ fn asked(material: &Material) -> String {
         "trained on"
     };
     format!(
-        "A {model} was {verb} {}{} {}, with seed {}.",
+        "The model, {model}, was {verb} {}{} {}, with seed {}.",
         count(sizes.channels, "channel"),
         data.map_or(String::new(), |file| format!(" of {file}")),
         (method.story)(experiment.settings()),

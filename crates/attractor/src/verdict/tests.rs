@@ -75,6 +75,20 @@ fn a_trained_model_is_good_and_says_why() {
 }
 
 #[test]
+fn only_a_single_channel_is_to_be_embedded() {
+    let noise = [("d_stsp", 2.3, 0.17, 2.3), ("d_h", 0.9, 0.057, 0.87)];
+    let advice = |channels| {
+        let evaluation = Evaluation {
+            channels,
+            ..evaluation(&noise)
+        };
+        Verdict::of(&evaluation).next.unwrap().to_string()
+    };
+    assert!(advice(1).contains("attractor embed"));
+    assert!(advice(3).contains("train longer") && !advice(3).contains("embed"));
+}
+
+#[test]
 fn a_regular_orbit_is_called_so() {
     let regular = Evaluation {
         period: Some(6.6633),

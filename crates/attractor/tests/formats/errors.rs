@@ -257,6 +257,9 @@ fn a_time_axis_that_is_not_uniform() {
         "the time axis is not uniform: expected a step of 1, found 1.5 on line 5"
     );
     assert!(hint.contains("resample") && hint.contains("--dt"));
+    // 0.3817 − 0.3 is 0.08170000000000005 in binary.
+    let (message, _) = said(csv("time,x\n0,1\n0.1,1\n0.2,2\n0.3,1\n0.3817,1\n"));
+    assert!(message.contains("found 0.0817 on"), "{message}");
 }
 
 #[test]

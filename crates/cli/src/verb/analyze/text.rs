@@ -56,6 +56,10 @@ fn others(anatomy: &Anatomy, out: &mut dyn Write) -> io::Result<()> {
     };
     match sentence(basins) {
         Some(sentence) => writeln!(out, "\n{sentence}"),
+        None if basins.starts.iter().all(|&orbits| orbits == 0) => writeln!(
+            out,
+            "\nother attractors are not known: time was up before any orbit from elsewhere had been followed"
+        ),
         None => {
             let orbits = count(basins.starts.iter().sum(), "orbit");
             writeln!(
