@@ -335,7 +335,7 @@ fn data_that_cannot_be_trained_on_are_refused() {
         folder.path(),
         "missing.csv --out r --window 2",
         &[
-            "none of the 2 windows of 2 steps begins with a complete row",
+            "none of 2 windows of 2 steps begins with a complete row",
             "has all inputs and 50 % of its values: missing.csv",
             "hint: use a shorter `--window` or a smaller `--least-observed`",
         ],

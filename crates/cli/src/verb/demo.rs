@@ -244,13 +244,13 @@ impl Demo {
     ) -> Result<Option<EvaluationDocument>, Error> {
         let Some(test) = &sources.test else {
             if !self.json {
-                learn::write_verdict(learned, self.goal(), out)?;
+                learn::write_verdict(learned, out)?;
             }
             return Ok(learned.document());
         };
         let evaluation = self.evaluate(test, model, &learned.run)?;
         if !self.json {
-            learn::write_seeds(learned, self.goal(), out)?;
+            learn::write_seeds(learned, out)?;
             scores::write_table(&evaluation, out)?;
             out.flush()?;
         }

@@ -118,7 +118,10 @@ impl Learn {
             return Ok(ExitCode::from(crate::INTERRUPTED));
         };
         if !self.json {
-            write_verdict(&learned, self.goal.meaning(), out)?;
+            write_verdict(&learned, out)?;
+            if self.goal.meaning() == Goal::Anatomy {
+                write_beside(&learned, out)?;
+            }
             out.flush()?;
         }
         let has_page = !self.no_report;
@@ -265,8 +268,8 @@ fn number(value: Option<f64>) -> String {
     value.map_or("–".to_string(), figure)
 }
 
-/// The spread over seeds, and what stands beside the attractor where the goal asks.
-pub(super) fn write_seeds(learned: &Learned, goal: Goal, out: &mut dyn Write) -> io::Result<()> {
+/// The spread over seeds.
+pub(super) fn write_seeds(learned: &Learned, out: &mut dyn Write) -> io::Result<()> {
     let seeds: Vec<&Final> = learned
         .ledger
         .finals
@@ -288,24 +291,27 @@ pub(super) fn write_seeds(learned: &Learned, goal: Goal, out: &mut dyn Write) ->
     if lost > 0 {
         writeln!(out, "{lost} of them diverged")?;
     }
-    if goal == Goal::Anatomy {
-        let chosen = learned.ledger.chosen.as_ref();
-        let chosen = learned
-            .ledger
-            .finals
-            .iter()
-            .find(|one| Some(&one.folder) == chosen);
-        match chosen.and_then(|one| one.beside.as_ref()) {
-            Some(beside) => writeln!(out, "{beside}")?,
-            None => writeln!(out, "no orbit that was tried ends beside its attractor")?,
-        }
-    }
     Ok(())
 }
 
+/// What stands beside the attractor of the chosen model.
+fn write_beside(learned: &Learned, out: &mut dyn Write) -> io::Result<()> {
+    let ledger = &learned.ledger;
+    let is_chosen = |one: &&Final| Some(&one.folder) == ledger.chosen.as_ref();
+    match ledger
+        .finals
+        .iter()
+        .find(is_chosen)
+        .and_then(|one| one.beside.as_ref())
+    {
+        Some(beside) => writeln!(out, "{beside}"),
+        None => writeln!(out, "no orbit that was tried ends beside its attractor"),
+    }
+}
+
 /// The spread over seeds, the scores on the test part, and the verdict.
-pub(super) fn write_verdict(learned: &Learned, goal: Goal, out: &mut dyn Write) -> io::Result<()> {
-    write_seeds(learned, goal, out)?;
+pub(super) fn write_verdict(learned: &Learned, out: &mut dyn Write) -> io::Result<()> {
+    write_seeds(learned, out)?;
     match &learned.evaluation {
         Ok(evaluation) => {
             writeln!(
