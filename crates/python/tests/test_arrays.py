@@ -205,7 +205,7 @@ def test_rows_keep_their_times(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     times = np.cumsum(np.random.default_rng(1).uniform(0.3, 1.7, 60))
     table = pd.DataFrame({"u": np.sin(times), "v": np.cos(times)}, index=times)
-    with pytest.raises(at.ArrayError, match="steps of time differ"):
+    with pytest.raises(at.ArrayError, match="time steps differ"):
         at.Series(table)
     x = at.Series(table, own_times=1.0)
     assert x.dt == 1.0 and np.array_equal(x.times, times)

@@ -23,7 +23,7 @@ const ROWS: usize = 100_000;
 /// Pairs of states that d is a mean over.
 const PAIRS: usize = 400;
 
-/// The period in steps; none if the orbit rests, or does not come back within a twentieth of its length.
+/// The period in steps; none if the orbit rests, or has fewer than twelve periods: ten to come back after, and two to take means over.
 pub fn period(orbit: &[f64], dim: usize) -> Option<f64> {
     let orbit = &orbit[..orbit.len().min(ROWS * dim)];
     let rows = orbit.len() / dim;
@@ -33,7 +33,7 @@ pub fn period(orbit: &[f64], dim: usize) -> Option<f64> {
     if variance.sqrt() <= 1e-6 * size {
         return None;
     }
-    let longest = rows / (2 * RETURNS);
+    let longest = rows / (RETURNS + 2);
     let d = |lag: usize| difference(orbit, dim, lag) / (2.0 * variance);
     let away = (1..longest).find(|&lag| d(lag) > AWAY)?;
     let candidates = (away + 1..longest).filter(|&lag| d(lag) < AWAY);
@@ -85,6 +85,18 @@ mod tests {
             let found = period(&orbit, 2).unwrap();
             assert!((found - steps).abs() < 1e-3 * steps, "{found}, not {steps}");
         }
+    }
+
+    #[test]
+    fn thirteen_turns_are_enough_and_eleven_are_not() {
+        let circle = |turns: f64| -> Vec<f64> {
+            let turn = |t: usize| std::f64::consts::TAU * t as f64 / 70.3;
+            let rows = 0..(turns * 70.3) as usize;
+            rows.flat_map(|t| [turn(t).cos(), turn(t).sin()]).collect()
+        };
+        let found = period(&circle(13.0), 2).unwrap();
+        assert!((found - 70.3).abs() < 0.07, "{found}");
+        assert_eq!(period(&circle(11.0), 2), None);
     }
 
     /// The period of the first channels of a system, in time.
