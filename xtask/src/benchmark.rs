@@ -1,16 +1,16 @@
-//! `cargo xtask benchmark [--quick] [--program FILE] [--table]`: how good the models of all methods are, of systems that nobody tuned on, at the
+//! `cargo xtask benchmark [--quick] [--only WORD,…] [--program FILE] [--table]`: how good the models of all methods are, of systems that nobody tuned on, at the
 //! same core-seconds.
 //!
 //! `experiments/benchmark/benchmark.toml` says which; every score is a line of `scores.jsonl` beside it as soon as it is there, so that what was
 //! stopped continues, and `table.md` is made of these lines. `--table` makes it alone; `--program` names another `attractor` than that which
-//! cargo builds.
+//! cargo builds; `--only` takes systems and methods by name, and `tuned-on` or `judged-on` for half of the systems.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{self, Command, ExitCode};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -21,11 +21,12 @@ use crate::command::{self, quietly, root, target};
 /// Runs what has not been run, and makes the table.
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let has = |word: &str| words.iter().any(|given| given == word);
-    let program = words.iter().skip_while(|word| *word != "--program").nth(1);
-    let done = match program {
+    let behind = |flag: &str| words.iter().skip_while(|word| *word != flag).nth(1);
+    let only: Vec<&str> = behind("--only").map_or(Vec::new(), |list| list.split(',').collect());
+    let done = match behind("--program") {
         _ if has("--table") => Ok(()),
-        Some(program) => all(Path::new(program), has("--quick")),
-        None => built().and_then(|program| all(&program, has("--quick"))),
+        Some(program) => all(Path::new(program), has("--quick"), &only),
+        None => built().and_then(|program| all(&program, has("--quick"), &only)),
     };
     let done = done.and_then(|()| write_table());
     if let Err(error) = &done {
@@ -69,6 +70,25 @@ impl Job {
             "{} {} {} {} {} {}",
             self.system, self.rows, self.noise, self.seed, self.method, self.core_seconds
         )
+    }
+
+    /// The words that `--only` knows it by, of its system and of its method.
+    fn words(&self) -> [[&str; 2]; 2] {
+        let half = if self.is_tuned_on {
+            "tuned-on"
+        } else {
+            "judged-on"
+        };
+        [[&self.system, half], [&self.method, &self.method]]
+    }
+
+    /// Whether a list of words, none of which is all, asks for it: by its system where the list has systems, and by its method likewise.
+    fn is_of(&self, only: &[&str], all: &[Job]) -> bool {
+        let is_named = |part: usize| {
+            let knows = |job: &Job| job.words()[part].iter().any(|word| only.contains(word));
+            knows(self) || !all.iter().any(knows)
+        };
+        is_named(0) && is_named(1)
     }
 }
 
@@ -139,7 +159,7 @@ fn scores() -> Vec<Value> {
     lines.collect()
 }
 
-fn all(program: &Path, is_quick: bool) -> Result<(), String> {
+fn all(program: &Path, is_quick: bool, only: &[&str]) -> Result<(), String> {
     let text = fs::read_to_string(folder().join("benchmark.toml")).map_err(in_words)?;
     let file: Table = text
         .parse()
@@ -148,17 +168,19 @@ fn all(program: &Path, is_quick: bool) -> Result<(), String> {
         .iter()
         .filter_map(|line| line["key"].as_str().map(String::from))
         .collect();
-    let work = target().join("benchmark");
-    for job in jobs(&file, is_quick) {
-        if known.contains(&job.key()) {
+    let work = target().join(format!("benchmark-{}", process::id()));
+    let jobs = jobs(&file, is_quick);
+    for job in &jobs {
+        if known.contains(&job.key()) || !job.is_of(only, &jobs) {
             continue;
         }
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(in_words)?;
-        let line = scored(program, &job, &work);
+        let line = scored(program, job, &work);
         println!("{line}");
         append(&line).map_err(in_words)?;
     }
+    let _ = fs::remove_dir_all(&work);
     Ok(())
 }
 
