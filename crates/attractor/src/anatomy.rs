@@ -67,11 +67,18 @@ pub const CYCLES: usize = 3;
 const STEPS: usize = 100_000;
 const WORK: usize = 10_000_000_000;
 
+/// Multiplications for one variable of one vector that is carried along a system of many: a sparse step, and its share of making vectors orthogonal.
+const CARRIED: usize = 100;
+
 /// Steps of the orbit where none are given, the same for every verb: each costs M² (M + |θ|/M) multiplications for the Jacobian and the
-/// tangents.
+/// tangents, or what carrying some vectors costs where exponents are the largest of many.
 pub fn default_steps(reconstruction: &Reconstruction) -> usize {
     let sizes = reconstruction.dynamics.sizes();
-    let cost = sizes.state * (sizes.state * sizes.state + sizes.parameters / 2);
+    let cost = if sizes.state <= MANY {
+        sizes.state * (sizes.state * sizes.state + sizes.parameters / 2)
+    } else {
+        CARRIED * most(sizes.state) * sizes.state
+    };
     (WORK / cost.max(1)).clamp(1000, STEPS)
 }
 
@@ -239,11 +246,12 @@ pub fn beside(
     Ok(found)
 }
 
-/// All exponents of a model, or the largest of many, as [`dissect`] computes them: from the state z, without inputs. None if the orbit
-/// diverges.
-pub(crate) fn spectrum_from(reconstruction: &Reconstruction, z: &[f64]) -> Option<Spectrum> {
+/// The largest exponent of a model, and others where it costs nothing more, as [`dissect`] computes them: from the state z, without inputs.
+/// None if the orbit diverges.
+pub(crate) fn largest_from(reconstruction: &Reconstruction, z: &[f64]) -> Option<Spectrum> {
     let dynamics = reconstruction.dynamics.as_ref();
-    let length = (default_steps(reconstruction), most(z.len()));
+    let count = if z.len() <= MANY { z.len() } else { 1 };
+    let length = (default_steps(reconstruction), count);
     let found = spectrum(dynamics, z, &[], length, &mut Unwatched);
     found.ok().and_then(|(spectrum, _)| spectrum)
 }

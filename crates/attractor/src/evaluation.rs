@@ -176,8 +176,10 @@ impl Score {
 }
 
 /// A measure over orbits from several starts.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OverStarts {
+    /// One value per start; none where its orbit has none.
+    pub each: Vec<Option<f64>>,
     /// The median; none if it is that of a start without a score.
     pub median: Option<f64>,
     /// The worst; none if a start has no score.

@@ -39,16 +39,23 @@ const OUTCOME: u8 = 1;
 const INTERRUPTED: u8 = 130;
 
 /// Where a program that was built for its own machine is run on another one that lacks instructions.
-const FOREIGN_PROCESSOR: &str =
-    "error: this program was built for processors with AVX2 and FMA, which this one does not have
-hint: build it on this machine, or elsewhere with `ATTRACTOR_KERNELS=all cargo build --release`";
+fn foreign_processor() -> String {
+    let least = match Isa::least() {
+        Isa::Avx512 => "AVX-512",
+        Isa::Avx2 | Isa::Baseline => "AVX2 and FMA",
+    };
+    format!(
+        "error: this program was built for processors with {least}, which this one does not have
+hint: build it on this machine, or for all of them with `ATTRACTOR_KERNELS=all cargo build --release`"
+    )
+}
 
 /// Runs the command with these arguments, the first of which is its name, and gives back its exit code. A program that
 /// [registers](attractor::method::register) methods of its own before has them in all verbs.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
     hush_foreign_panics();
     if !Isa::is_built_for_here() {
-        let _ = writeln!(notes(), "{FOREIGN_PROCESSOR}");
+        let _ = writeln!(notes(), "{}", foreign_processor());
         return ExitCode::from(INVALID);
     }
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();

@@ -76,7 +76,7 @@ fn row(evaluation: &Evaluation, score: &Score) -> [String; 7] {
             .as_ref()
             .map_or(String::new(), |level| number(pick(level)))
     };
-    let over = score.over_starts;
+    let over = score.over_starts.as_ref();
     let least = if score.is_lower_bound() { "≥ " } else { "" };
     [
         name,

@@ -75,7 +75,12 @@ impl Isa {
             .filter(|&isa| LEAST <= isa && isa <= Isa::detect())
     }
 
-    /// Whether the program was built for a processor like this one; elsewhere nothing can be trained or judged.
+    /// The least that the program was built for: on a lesser processor nothing can be trained or judged.
+    pub fn least() -> Isa {
+        LEAST
+    }
+
+    /// Whether the program was built for a processor like this one.
     pub fn is_built_for_here() -> bool {
         LEAST <= Isa::detect()
     }
@@ -91,11 +96,25 @@ impl Isa {
 }
 
 /// The least that the program was built for (`build.rs`).
-const LEAST: Isa = if cfg!(attractor_no_baseline) {
+const LEAST: Isa = if cfg!(attractor_no_avx2) {
+    Isa::Avx512
+} else if cfg!(attractor_no_baseline) {
     Isa::Avx2
 } else {
     Isa::Baseline
 };
+
+/// Eight windows where registers are narrow; where the kernels for AVX2 are left out, lanes that are compiled anyway.
+#[cfg(not(attractor_no_avx2))]
+pub(crate) type Narrow = Lanes8;
+#[cfg(attractor_no_avx2)]
+pub(crate) type Narrow = Paired8;
+
+/// What fills the least register that programs are built for.
+#[cfg(not(attractor_no_avx2))]
+pub(crate) type Least = Lanes8;
+#[cfg(attractor_no_avx2)]
+pub(crate) type Least = Lanes16;
 
 /// A computation that is compiled once for every instruction set.
 pub(crate) trait Task {
@@ -112,7 +131,7 @@ pub(crate) trait Task {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     let level = Level::new();
-    if P::NEEDS_AVX512 {
+    if P::NEEDS_AVX512 || cfg!(attractor_no_avx2) {
         #[cfg(attractor_no_avx512)]
         unreachable!("no wide registers are chosen without AVX-512");
         #[cfg(not(attractor_no_avx512))]
@@ -126,6 +145,12 @@ pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
             );
         }
     }
+    with_avx2(level, isa, task)
+}
+
+/// Runs a task with at most AVX2.
+#[cfg(all(target_arch = "x86_64", not(attractor_no_avx2)))]
+fn with_avx2<T: Task>(level: Level, isa: Isa, task: T) -> T::Output {
     match level.as_avx2() {
         Some(simd) if isa.max(LEAST) >= Isa::Avx2 => simd.vectorize(
             #[inline(always)]
@@ -135,7 +160,15 @@ pub(crate) fn dispatch<P: Lanes, T: Task>(isa: Isa, task: T) -> T::Output {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(attractor_no_baseline)))]
+#[cfg(all(target_arch = "x86_64", attractor_no_avx2))]
+fn with_avx2<T: Task>(_level: Level, _isa: Isa, _task: T) -> T::Output {
+    unreachable!("all tasks run with AVX-512")
+}
+
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(attractor_no_baseline, attractor_no_avx2))
+))]
 fn at_baseline<T: Task>(level: Level, task: T) -> T::Output {
     let simd = level.as_sse2().expect("every x86-64 processor has SSE2");
     simd.vectorize(
@@ -144,7 +177,7 @@ fn at_baseline<T: Task>(level: Level, task: T) -> T::Output {
     )
 }
 
-#[cfg(all(target_arch = "x86_64", attractor_no_baseline))]
+#[cfg(all(target_arch = "x86_64", attractor_no_baseline, not(attractor_no_avx2)))]
 fn at_baseline<T: Task>(_level: Level, _task: T) -> T::Output {
     panic!(
         "this program was built for processors with AVX2: `Isa::is_built_for_here` says so first"
@@ -161,7 +194,7 @@ pub(crate) fn dispatch<P: Lanes, T: Task>(_isa: Isa, task: T) -> T::Output {
 pub(crate) fn dispatch_widest<T: Task>(isa: Isa, task: T) -> T::Output {
     match isa {
         Isa::Avx512 => dispatch::<Lanes16, _>(isa, task),
-        Isa::Avx2 | Isa::Baseline => dispatch::<Lanes8, _>(isa, task),
+        Isa::Avx2 | Isa::Baseline => dispatch::<Least, _>(isa, task),
     }
 }
 

@@ -139,7 +139,7 @@ impl Evaluation {
     fn score(&self, score: &Score) -> ScoreDocument {
         let estimate = score.value.as_ref().ok();
         let level = score.level.as_ref();
-        let over = score.over_starts;
+        let over = score.over_starts.as_ref();
         let details = score.valid_time.as_ref();
         ScoreDocument {
             value: estimate.map(|estimate| estimate.value),

@@ -3,7 +3,7 @@
 
 use attractor_core::dynamics::Stretch;
 
-use crate::anatomy::spectrum_from;
+use crate::anatomy::largest_from;
 use crate::generate::{GeneratedFrom, departure};
 use crate::model_file::Reconstruction;
 
@@ -35,7 +35,7 @@ pub(super) fn of_model(
         GeneratedFrom::Zero if data.len() >= rows => dynamics.states_at(data, &[rows - 1]),
         _ => start.z,
     };
-    let found = spectrum_from(reconstruction, &z)?;
+    let found = largest_from(reconstruction, &z)?;
     Some(Exponents {
         model: found.exponents[0] / dt,
         error: found.errors[0] / dt,

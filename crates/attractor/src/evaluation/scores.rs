@@ -78,11 +78,14 @@ pub(super) fn add_starts(
         .iter_mut()
         .filter(|score| of_paper.contains(&score.id))
     {
-        // Where a start has no score it is the worst there is.
-        let value = |orbit: &&OrbitScores| orbit.value(score.id).unwrap_or(f64::INFINITY);
-        let mut values: Vec<f64> = all.iter().map(value).collect();
         let finite = |v: f64| v.is_finite().then_some(v);
+        let value = |orbit: &&OrbitScores| orbit.value(score.id).and_then(finite);
+        let each: Vec<Option<f64>> = all.iter().map(value).collect();
+        // Where a start has no score it is the worst there is.
+        let values = each.iter().map(|value| value.unwrap_or(f64::INFINITY));
+        let mut values: Vec<f64> = values.collect();
         score.over_starts = Some(OverStarts {
+            each,
             median: finite(median(&mut values)),
             worst: finite(values[values.len() - 1]),
         });

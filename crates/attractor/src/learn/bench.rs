@@ -1,12 +1,14 @@
 //! What candidates are judged by, and how they compare.
 //!
 //! ```text
-//! attractor   a = ln max(1, D_stsp/f) + ln max(1, D_H/f) + 4 · share of orbits that diverge + 5 · share of rows outside the box
+//! attractor   a = ⟨ln max(1, D_stsp/f) + ln max(1, D_H/f)⟩ + 5 · share of rows outside the box
 //! forecasts   b = −ln(1 + valid prediction time) + ln(PE)/10
 //! score       a + b/4 for the attractor and the anatomy, b + a/4 for forecasts; the lowest wins
 //! ```
 //!
-//! f are the floors of the measures: what reaches them is as near as the data are to themselves, and forecasts decide. The attractor is
+//! ⟨⟩ is the mean over orbits from several rows, of which one that diverges or rests counts 20, more than any that moves: a point that catches one
+//! orbit of sixteen would not be seen in a median. f are the floors of the measures: what reaches them is as near as the data are to themselves,
+//! and forecasts decide. The attractor is
 //! judged by the selection part where that has two thousand rows in a row, else by all rows before the test part, of which histograms and
 //! spectra scatter less; forecasts always by the selection part.
 
@@ -25,17 +27,19 @@ use crate::seen::Seen;
 /// Rows in a row of the selection part that an attractor is judged by.
 const ENOUGH: usize = 2000;
 
-/// Orbits from other rows than the first.
-const STARTS: usize = 3;
+/// Orbits of candidates from other rows than the first.
+pub(super) const STARTS: usize = 3;
+
+/// The same of the fits of which the best is the result.
+pub(super) const LAST_STARTS: usize = 15;
 
 /// Weights of what counts less, of the parts of the score.
 const LESS: f64 = 0.25;
-const DIVERGED: f64 = 4.0;
 const OUTSIDE: f64 = 5.0;
 const ERRORS: f64 = 0.1;
 
-/// What an orbit adds that has no spectrum, because it rests: more than any orbit that moves has.
-const AT_REST: f64 = 100.0;
+/// What an orbit counts that has no spectrum, because it diverges or rests: more than any orbit that moves.
+const AT_REST: f64 = 20.0;
 
 /// How a model stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,17 +69,20 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Prepares the selection part, and all rows before the test part.
+    /// Prepares the selection part, and all rows before the test part; orbits start from so many rows beside the first.
     pub(super) fn new(
         goal: Goal,
-        selection: &Seen,
-        before: &Seen,
+        [selection, before]: [&Seen; 2],
+        other_starts: usize,
         cache: &Cache,
         follow: &mut dyn Follow,
     ) -> Result<Bench, Error> {
         let is_enough = selection.longest().len() >= ENOUGH;
         let judge = |seen: &Seen, levels: Levels| {
-            let request = request(seen.longest().len(), levels);
+            let request = evaluation::Request {
+                other_starts,
+                ..request(seen.longest().len(), levels)
+            };
             Judge::new(seen, &Origin::default(), &request)
         };
         let attractor = judge(if is_enough { selection } else { before }, Levels::Shown)?;
@@ -110,7 +117,6 @@ pub(super) fn request(rows: usize, levels: Levels) -> evaluation::Request {
             pe_steps: options.pe_steps.min(rows / 4).max(1),
             ..options
         },
-        other_starts: STARTS,
         levels,
         ..evaluation::Request::default()
     }
@@ -120,7 +126,7 @@ pub(super) fn request(rows: usize, levels: Levels) -> evaluation::Request {
 fn measured(evaluation: &Evaluation, id: &str) -> Option<(f64, Option<f64>)> {
     let score = evaluation.scores.iter().find(|score| score.id == id)?;
     let value = score.value.as_ref().ok()?.value;
-    let median = score.over_starts.and_then(|over| over.median);
+    let median = score.over_starts.as_ref().and_then(|over| over.median);
     let floor = score.level.as_ref().and_then(|level| level.floor);
     Some((median.unwrap_or(value), floor)).filter(|(value, _)| value.is_finite())
 }
@@ -148,16 +154,10 @@ fn score(goal: Goal, attractor: &Evaluation, forecasts: &Evaluation) -> Option<f
     if attractor.diverged {
         return None;
     }
-    let above = |id: &str| {
-        let (value, floor) = measured(attractor, id)?;
-        Some((value / floor.unwrap_or(1e-3).max(1e-12)).max(1.0).ln())
-    };
-    let lost = attractor.starts.map_or(0.0, |starts| {
-        starts.diverged as f64 / starts.count.max(1) as f64
-    });
     let outside = attractor.outside.unwrap_or(0.0);
-    let a =
-        above("d_stsp")? + above("d_h").unwrap_or(AT_REST) + DIVERGED * lost + OUTSIDE * outside;
+    let a = above_floor(attractor, "d_stsp", 0.0)?
+        + above_floor(attractor, "d_h", AT_REST).unwrap_or(AT_REST)
+        + OUTSIDE * outside;
     let of = |id: &str| measured(forecasts, id).map(|(value, _)| value);
     let errors = of("pe").map_or(0.0, |pe| ERRORS * pe.max(1e-12).ln());
     let b = errors - of("vpt").unwrap_or(0.0).ln_1p();
@@ -165,4 +165,63 @@ fn score(goal: Goal, attractor: &Evaluation, forecasts: &Evaluation) -> Option<f
         Goal::Attractor | Goal::Anatomy => a + LESS * b,
         Goal::Forecast => b + LESS * a,
     })
+}
+
+/// The mean over orbits of ln max(1, v/f), where one without a value counts so much; none where the first has none.
+fn above_floor(evaluation: &Evaluation, id: &str, without: f64) -> Option<f64> {
+    let score = evaluation.scores.iter().find(|score| score.id == id)?;
+    mean_above_floor(score, without)
+}
+
+fn mean_above_floor(score: &Score, without: f64) -> Option<f64> {
+    let first = score.value.as_ref().ok()?.value;
+    let floor = score.level.as_ref().and_then(|level| level.floor);
+    let floor = floor.unwrap_or(1e-3).max(1e-12);
+    let above = |value: f64| (value / floor).max(1.0).ln();
+    let Some(over) = &score.over_starts else {
+        return Some(above(first)).filter(|_| first.is_finite());
+    };
+    let each = over.each.iter();
+    let sum: f64 = each.map(|value| value.map_or(without, above)).sum();
+    Some(sum / over.each.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::OverStarts;
+    use attractor_core::measure::Estimate;
+
+    fn score(each: &[Option<f64>], floor: f64) -> Score {
+        Score {
+            id: "d_h",
+            value: each[0].map(Estimate::exact).ok_or("none".to_string()),
+            level: Some(Level {
+                id: "d_h",
+                floor: Some(floor),
+                chance: None,
+                surrogates: Vec::new(),
+            }),
+            over_starts: Some(OverStarts {
+                each: each.to_vec(),
+                median: None,
+                worst: None,
+            }),
+            valid_time: None,
+        }
+    }
+
+    #[test]
+    fn every_orbit_counts_and_one_at_rest_more_than_any_that_moves() {
+        let above = |each: &[Option<f64>]| mean_above_floor(&score(each, 0.1), AT_REST);
+        let e = std::f64::consts::E;
+        // What is below the floor is at it.
+        assert_eq!(above(&[Some(0.1 * e), Some(0.01)]), Some(0.5));
+        // The median of these is at the floor.
+        let caught = above(&[Some(0.1), Some(0.1), Some(0.1), None]);
+        assert_eq!(caught, Some(AT_REST / 4.0));
+        assert_eq!(above(&[None, Some(0.1)]), None);
+        // D_stsp is at most 17 where all cells differ and floors are above 1e-3; D_H is at most 1: both together stay below an orbit at rest.
+        assert!((17.0 / 1e-3_f64).ln() + (1.0 / 1e-3_f64).ln() < AT_REST);
+    }
 }

@@ -195,6 +195,11 @@ fn reservoirs(kind: &Kind) -> Vec<(&'static str, String, Given)> {
 }
 
 impl Kind {
+    /// Units of a hidden layer: fifty for a few channels, ten for each of many.
+    fn units(&self) -> usize {
+        (10 * self.channels).clamp(50, 300)
+    }
+
     /// A map under teacher forcing.
     fn forced(
         &self,
@@ -228,14 +233,15 @@ const ADAPTIVE: (&str, &str) = ("agtf", "");
 
 /// Piecewise-linear maps; more of them where others do not race.
 fn piecewise(kind: &Kind, goal: Goal) -> Vec<(&'static str, String, Given)> {
+    let units = kind.units();
     let mut made = vec![
-        kind.forced("clipped-shallow-plrnn", ADAPTIVE, 50),
-        kind.forced("clipped-shallow-plrnn", ("gtf", "0.15"), 50),
-        kind.forced("shallow-plrnn", ADAPTIVE, 50),
+        kind.forced("clipped-shallow-plrnn", ADAPTIVE, units),
+        kind.forced("clipped-shallow-plrnn", ("gtf", "0.15"), units),
+        kind.forced("shallow-plrnn", ADAPTIVE, units),
     ];
     if goal == Goal::Anatomy {
-        made.push(kind.forced("clipped-shallow-plrnn", ADAPTIVE, 100));
-        made.push(kind.forced("clipped-shallow-plrnn", ("gtf", "0.05"), 50));
+        made.push(kind.forced("clipped-shallow-plrnn", ADAPTIVE, 2 * units));
+        made.push(kind.forced("clipped-shallow-plrnn", ("gtf", "0.05"), units));
         for (.., settings) in &mut made {
             settings.push(("best-alone", "on".to_string()));
         }
@@ -251,17 +257,19 @@ fn smooth(kind: &Kind) -> Vec<(&'static str, String, Given)> {
         ("clip-norm", "1"),
     ];
     let of_loop = || of_loop.map(|(name, text)| (name, text.to_string()));
+    let units = kind.units();
     let ode = [
+        ("hidden", units.to_string()),
         ("activation", "tanh".to_string()),
         ("window", 25.min(kind.window).to_string()),
     ];
     let lstm = [("schedule", "exponential".to_string())];
     vec![
-        kind.forced("tanh-shallow-plrnn", ADAPTIVE, 50),
-        kind.forced("tanh-shallow-plrnn", ("gtf", "0.15"), 100),
+        kind.forced("tanh-shallow-plrnn", ADAPTIVE, units),
+        kind.forced("tanh-shallow-plrnn", ("gtf", "0.15"), 2 * units),
         (
             "neural-ode",
-            "50 tanh units".to_string(),
+            format!("{units} tanh units"),
             ode.into_iter().chain(of_loop()).collect(),
         ),
         (

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use attractor_core::progress::Unwatched;
 use attractor_core::series::Series;
 
-use super::bench::{self, Bench};
+use super::bench::{self, Bench, LAST_STARTS};
 use super::fit::{Fitted, fit, side_by_side};
 use super::race::{SEEDS, stopped_in};
 use super::{Candidate, Event, Final, Goal, Learn, LearnError, Ledger, Spectator};
@@ -179,7 +179,8 @@ impl Learn {
         let held_out = self.shares.settings(self.shares.finals);
         let seen = self.card(&held_out)?.see_prepared(&self.before()?)?;
         let cache = Cache::of_user(Some(&self.request.out));
-        Bench::new(self.request.goal, &seen, &seen, &cache, &mut Unwatched)
+        let rows = [&seen, &seen];
+        Bench::new(self.request.goal, rows, LAST_STARTS, &cache, &mut Unwatched)
     }
 
     /// A run judged by the test part, beside its floors and chance levels.

@@ -14,7 +14,7 @@ use attractor_core::progress::Unwatched;
 use attractor_core::series::Series;
 use attractor_core::text::grouped_count;
 
-use super::bench::Bench;
+use super::bench::{Bench, STARTS};
 use super::candidates::candidates;
 use super::fit::{Fitted, fit, seconds_per_update, side_by_side, updates_per_epoch};
 use super::{Budget, Candidate, Event, Learn, LearnError, Ledger, Mark, Spectator};
@@ -38,6 +38,9 @@ const MOST: f64 = 100_000.0;
 
 /// The share of a budget that is planned for; the rest is for judging.
 const PLANNED: f64 = 0.75;
+
+/// The share of a budget in minutes after which nothing more is solved: the rest is for what is trained, and for the finals.
+const SOLVING: f64 = 0.5;
 
 /// Fits of the winner from several seeds.
 pub(super) const SEEDS: u64 = 3;
@@ -95,7 +98,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// All that is solved at once.
+    /// All that is solved at once, as far as there is time.
     fn solved(&mut self) -> Result<(), Error> {
         let open = self.open(|one| !one.is_trained() && one.marks.is_empty());
         if open.is_empty() {
@@ -230,7 +233,11 @@ impl<'a> Race<'a> {
             if spectator.asks_to_stop() {
                 return Ok(true);
             }
-            let attempt = attempted(learn, bench, one, updates(one), spectator)?;
+            let attempt = if learn.is_late_for(one) {
+                Attempt::Out("no time was left for it".to_string())
+            } else {
+                attempted(learn, bench, one, updates(one), spectator)?
+            };
             let mut ledger = ledger.lock().expect("no worker panics");
             let stopped = note(&mut ledger, one, attempt, spectator);
             ledger.seconds = before + learn.begun.elapsed().as_secs_f64();
@@ -360,6 +367,14 @@ struct RaceParts {
 }
 
 impl Learn {
+    /// Whether the time for what is solved at once is over.
+    fn is_late_for(&self, one: &Candidate) -> bool {
+        let Budget::Minutes(minutes) = self.request.budget else {
+            return false;
+        };
+        !one.is_trained() && self.begun.elapsed().as_secs_f64() > SOLVING * 60.0 * minutes
+    }
+
     /// The parts of the race.
     fn race_parts(&self) -> Result<RaceParts, Error> {
         let held_out = self.shares.settings(self.shares.race);
@@ -379,8 +394,11 @@ impl Learn {
         let card = self.card(&parts.held_out)?;
         Bench::new(
             self.request.goal,
-            &card.see_prepared(&parts.selection)?,
-            &card.see_prepared(&parts.before)?,
+            [
+                &card.see_prepared(&parts.selection)?,
+                &card.see_prepared(&parts.before)?,
+            ],
+            STARTS,
             &Cache::of_user(Some(&self.request.out)),
             &mut Unwatched,
         )

@@ -1,9 +1,10 @@
 //! Two recordings side by side, such as training and test: whether the second is the first, holds rows of it,
-//! continues it, or differs from it in channels, step or scale.
+//! continues it, or differs from it in channels, step, memory or scale.
 //!
 //! A new comparison is one function of the `Pair` and one line in `COMPARISONS`.
 
 mod continues;
+mod memory;
 mod same;
 mod scale;
 mod shape;
@@ -63,6 +64,10 @@ static COMPARISONS: &[Check<LookAtPair>] = &[
     Check {
         id: "step-differs",
         look: shape::step,
+    },
+    Check {
+        id: "memory-differs",
+        look: memory::differs,
     },
     Check {
         id: "scale-differs",

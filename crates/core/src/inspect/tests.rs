@@ -436,6 +436,20 @@ fn mismatches_of_channels_step_and_scale_are_told() {
         finding(&compared(&first, &slower), "step-differs").severity,
         Severity::Problem
     );
+    // Every fourth row of as many: τ = 9.5 rows becomes 2.4.
+    let thinned = clean(40_000, 2)
+        .chunks_exact(8)
+        .flat_map(|rows| rows[..2].to_vec())
+        .collect();
+    let found = compared(&series(clean(10_000, 1)), &series(thinned));
+    assert_eq!(
+        finding(&found, "memory-differs").severity,
+        Severity::Warning
+    );
+    for seed in 2..12 {
+        let alike = compared(&series(clean(3000, 1)), &series(clean(2000, seed)));
+        assert!(!checks(&alike).contains(&"memory-differs"));
+    }
     let wider = series(clean(3000, 2)).map_values(|c, v| if c == 1 { 2.0 * v } else { v });
     let found = compared(&first, &wider);
     assert_eq!(finding(&found, "scale-differs").subject, second());

@@ -7,7 +7,7 @@ use crate::kernel::{Clipped, Dendritic, Kernel, Left, Plain, Prepare, Rectified,
 use crate::map::shallow::Activation;
 use crate::map::{Dims, UnitKind};
 use crate::observation::ObservationLanes;
-use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Simd, Task, dispatch};
+use crate::simd::{Isa, Lanes, Lanes16, Least, Simd, Task, dispatch};
 use crate::train::with_kernel;
 
 /// Orbits side by side.
@@ -44,7 +44,7 @@ impl Preparation<'_> {
         let isa = Isa::detect();
         match isa {
             Isa::Avx512 => Box::new(LaneRun::<K, Lanes16>::new(self.model, make, isa)),
-            _ => Box::new(LaneRun::<K, Lanes8>::new(self.model, make, isa)),
+            _ => Box::new(LaneRun::<K, Least>::new(self.model, make, isa)),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::map::Map;
 use crate::model::Architecture;
 use crate::observation::ObservationLanes;
 use crate::penalty::Penalties;
-use crate::simd::{GROUP, Groups, Isa, Lanes, Lanes8, Lanes16, Paired8, dispatch};
+use crate::simd::{GROUP, Groups, Isa, Lanes, Lanes16, Narrow, Paired8, dispatch};
 use crate::windows::Windows;
 
 /// What is trained.
@@ -33,7 +33,7 @@ impl Training<'_> {
         watch: &mut dyn Watch,
     ) -> Outcome {
         match self.register() {
-            Register::Narrow => self.run::<K, Lanes8>(&make, from, watch),
+            Register::Narrow => self.run::<K, Narrow>(&make, from, watch),
             Register::Wide => self.run::<K, Lanes16>(&make, from, watch),
             Register::Paired => self.run::<K, Paired8>(&make, from, watch),
         }
@@ -56,7 +56,7 @@ impl Training<'_> {
         starts: &[usize],
     ) -> (f64, Vec<f32>) {
         match self.register() {
-            Register::Narrow => self.once_on::<K, Lanes8>(&make, theta, starts),
+            Register::Narrow => self.once_on::<K, Narrow>(&make, theta, starts),
             Register::Wide => self.once_on::<K, Lanes16>(&make, theta, starts),
             Register::Paired => self.once_on::<K, Paired8>(&make, theta, starts),
         }
@@ -85,10 +85,10 @@ impl Training<'_> {
         starts: &[usize],
     ) -> Norm {
         let state = State::new(theta, &self.plan.course);
-        let mut objective = UnderForcing::<K, Lanes8>::new(self, &make);
+        let mut objective = UnderForcing::<K, Narrow>::new(self, &make);
         objective.prepare(theta);
         objective.batch.starts.copy_from_slice(starts);
-        self.with_job::<K, Lanes8, _>(&make, |job| {
+        self.with_job::<K, Narrow, _>(&make, |job| {
             worker::alone(job, |team| objective.norm_of_batch(&state, &team))
         })
     }

@@ -2,6 +2,7 @@
 
 use super::super::{Seen, Severity, Subject};
 use super::Pair;
+use crate::series::Step;
 use crate::text::{count, figure};
 
 /// Steps that differ by less than this part are the same, read from clocks of finite resolution.
@@ -28,17 +29,22 @@ pub(super) fn channels(pair: &Pair) -> Vec<Seen> {
     seen.into_iter().collect()
 }
 
-pub(super) fn step(pair: &Pair) -> Vec<Seen> {
+/// Whether both say the same step.
+pub(super) fn same_step(pair: &Pair) -> bool {
     let (first, second) = (pair.first.series.step(), pair.second.series.step());
-    if first.unit == second.unit && (second.dt / first.dt - 1.0).abs() < CLOCK {
+    first.unit == second.unit && (second.dt / first.dt - 1.0).abs() < CLOCK
+}
+
+pub(super) fn step(pair: &Pair) -> Vec<Seen> {
+    if same_step(pair) {
         return Vec::new();
     }
+    let (first, second) = (pair.first.series.step(), pair.second.series.step());
+    let with_unit = |step: &Step| format!("{} {}", figure(step.dt), step.unit);
     let what = format!(
-        "the steps differ: {} {} and {} {}",
-        figure(first.dt),
-        first.unit,
-        figure(second.dt),
-        second.unit
+        "the steps differ: {} and {}",
+        with_unit(first).trim_end(),
+        with_unit(second).trim_end()
     );
     let remedy = if first.unit == second.unit {
         let dt = first.dt;

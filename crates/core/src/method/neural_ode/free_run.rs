@@ -6,7 +6,7 @@ use crate::dynamics::{Dynamics, Forecasts, Stretch};
 use crate::kernel::field::{Field, FieldDims, FieldTape, Stages};
 use crate::kernel::{Plain, Tanh, Unit};
 use crate::model::free_run::{FreeRun, LaneForecasts, orbits_from};
-use crate::simd::{Isa, Lanes, Lanes8, Lanes16, Simd, Task, dispatch};
+use crate::simd::{Isa, Lanes, Lanes16, Least, Simd, Task, dispatch};
 
 /// Free orbits from rows of the data, all driven by the same inputs.
 pub(super) fn orbits(
@@ -35,8 +35,8 @@ fn free_run(network: &NeuralOde) -> Box<dyn FreeRun> {
     match (network.form.activation, isa) {
         (Activation::Relu, Isa::Avx512) => Box::new(LaneRun::<Plain, Lanes16>::new(network, isa)),
         (Activation::Tanh, Isa::Avx512) => Box::new(LaneRun::<Tanh, Lanes16>::new(network, isa)),
-        (Activation::Relu, _) => Box::new(LaneRun::<Plain, Lanes8>::new(network, isa)),
-        (Activation::Tanh, _) => Box::new(LaneRun::<Tanh, Lanes8>::new(network, isa)),
+        (Activation::Relu, _) => Box::new(LaneRun::<Plain, Least>::new(network, isa)),
+        (Activation::Tanh, _) => Box::new(LaneRun::<Tanh, Least>::new(network, isa)),
     }
 }
 

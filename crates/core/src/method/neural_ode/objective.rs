@@ -17,7 +17,7 @@ use crate::forcing::alpha::{Estimator, Jacobians, Norm};
 use crate::kernel::field::{Field, FieldTape, Stages};
 use crate::kernel::{Chunk, Plain, Tanh, Unit};
 use crate::simd::{
-    GROUP, Groups, Lanes, Lanes8, Lanes16, Paired8, Simd, SimdBase, SimdFloat, Task, dispatch,
+    GROUP, Groups, Lanes, Lanes16, Narrow, Paired8, Simd, SimdBase, SimdFloat, Task, dispatch,
 };
 use crate::train::batch::{Batch, Drawing, Pack, group_sums};
 use crate::train::exchange::Slot;
@@ -52,7 +52,7 @@ macro_rules! with_lanes {
         let register = Register::of(&$training.plan.course, $training.plan.batch);
         match ($training.form.activation, register) {
             (Activation::Relu, Register::Narrow) => {
-                $training.$method::<Plain, Lanes8>($($argument),*)
+                $training.$method::<Plain, Narrow>($($argument),*)
             }
             (Activation::Relu, Register::Wide) => {
                 $training.$method::<Plain, Lanes16>($($argument),*)
@@ -61,7 +61,7 @@ macro_rules! with_lanes {
                 $training.$method::<Plain, Paired8>($($argument),*)
             }
             (Activation::Tanh, Register::Narrow) => {
-                $training.$method::<Tanh, Lanes8>($($argument),*)
+                $training.$method::<Tanh, Narrow>($($argument),*)
             }
             (Activation::Tanh, Register::Wide) => {
                 $training.$method::<Tanh, Lanes16>($($argument),*)
