@@ -2,8 +2,10 @@
 //! same core-seconds.
 //!
 //! `experiments/benchmark/benchmark.toml` says which; every score is a line of `scores.jsonl` beside it as soon as it is there, so that what was
-//! stopped continues, and `table.md` is made of these lines. `--table` makes it alone; `--program` names another `attractor` than that which
+//! stopped continues, and `table.md` and a picture for the pages are made of these lines. `--table` makes it alone; `--program` names another `attractor` than that which
 //! cargo builds; `--only` takes systems and methods by name, and `tuned-on` or `judged-on` for half of the systems.
+
+mod figure;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -323,7 +325,16 @@ fn write_table() -> Result<(), String> {
             median(exponents.collect()),
         );
     }
-    fs::write(folder().join("table.md"), page).map_err(in_words)
+    fs::write(folder().join("table.md"), page).map_err(in_words)?;
+    let is_shown =
+        |line: &&Value| line["tuned_on"] == false && line["rows"] == 10_000 && line["noise"] == 0.0;
+    let shown: Vec<&Value> = lines.iter().filter(is_shown).collect();
+    match figure::draw(&shown) {
+        Some(figure) => {
+            fs::write(root().join("docs/pictures/benchmark.svg"), figure).map_err(in_words)
+        }
+        None => Ok(()),
+    }
 }
 
 const HEAD: &str = "\

@@ -37,8 +37,8 @@ pub use file::ExperimentFile;
 pub(crate) use file::{plain, quoted, reading_lines};
 pub(crate) use fit::prepare;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
-pub(crate) use raw::window_of;
-pub use raw::{Given, Origin, Raw};
+pub use raw::{Given, Origin, Raw, usual};
+pub(crate) use raw::{units_of, window_of};
 use settings::{BEST_ALONE, HELD_OUT_TRAJECTORIES, OFF};
 pub use settings::{
     ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,

@@ -6,10 +6,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use attractor_core::method::Method;
 use attractor_core::series::Series;
 use attractor_core::settings::nearest;
 
-use super::settings::{PRESETS, USUAL};
+use super::settings::{PRESETS, USUAL, settings_of};
 use super::{ExperimentError, named_in};
 
 /// Settings as written, in the order in which they are applied.
@@ -77,6 +78,24 @@ pub(crate) fn window_of(series: &Series) -> usize {
         .max(1)
 }
 
+/// Units of a hidden layer that so many channels ask for: fifty for a few, ten for each of many.
+pub(crate) fn units_of(channels: usize) -> usize {
+    (10 * channels).clamp(50, 300)
+}
+
+/// Whether a method is a map under teacher forcing.
+fn is_map(method: &Method) -> bool {
+    method.entry.settings.iter().any(|s| s.name == OF_MAPS)
+}
+
+/// What `train` sets by itself in place of a setting's default, where neither a preset nor a file is named.
+pub fn usual(method: &Method, setting: &str) -> Option<&'static str> {
+    let preset = PRESETS.iter().find(|preset| preset.name == USUAL)?;
+    let mut set = preset.set.iter().filter(|_| is_map(method));
+    set.find(|(name, _)| *name == setting)
+        .map(|(_, text)| *text)
+}
+
 impl Raw {
     /// Adds a preset.
     pub fn preset(&mut self, name: &str) -> Result<(), ExperimentError> {
@@ -100,12 +119,11 @@ impl Raw {
         });
     }
 
-    /// The same, and under it what `train` sets by itself for a map under teacher forcing: the preset `robust`, and a window for which a
-    /// short recording has room.
+    /// The same, and under it what `train` sets by itself for a map under teacher forcing: the preset `robust`, a window for which a
+    /// short recording has room, and units for all channels of many.
     pub fn with_usual(&self, series: &Series) -> Result<Raw, ExperimentError> {
         let method = named_in(self)?;
-        let is_map = method.entry.settings.iter().any(|s| s.name == OF_MAPS);
-        if !is_map {
+        if !is_map(method) {
             return Ok(self.clone());
         }
         let mut usual = Raw::default();
@@ -113,6 +131,10 @@ impl Raw {
         let window = window_of(series);
         if window < LONGEST_WINDOW {
             usual.push("window", &window.to_string(), Origin::Usual);
+        }
+        let (units, few) = (units_of(series.dim_obs()), units_of(1));
+        if units > few && settings_of(method).iter().any(|s| s.name == "hidden") {
+            usual.push("hidden", &units.to_string(), Origin::Usual);
         }
         for given in &mut usual.given {
             given.origin = Origin::Usual;

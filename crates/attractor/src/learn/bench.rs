@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! attractor   a = ⟨ln max(1, D_stsp/f) + ln max(1, D_H/f)⟩ + 5 · share of rows outside the box
-//! forecasts   b = −ln(1 + valid prediction time) + ln(PE)/10
+//! forecasts   b = −ln(1 + valid prediction time) + ln(max(PE, 10⁻⁴))/10
 //! score       a + b/4 for the attractor and the anatomy, b + a/4 for forecasts; the lowest wins
 //! ```
 //!
@@ -37,6 +37,9 @@ pub(super) const LAST_STARTS: usize = 15;
 const LESS: f64 = 0.25;
 const OUTSIDE: f64 = 5.0;
 const ERRORS: f64 = 0.1;
+
+/// Errors in variances below which forecasts compare by how long they are valid alone, unless all are valid to their ends.
+const SMALL: f64 = 1e-4;
 
 /// What an orbit counts that has no spectrum, because it diverges or rests: more than any orbit that moves.
 const AT_REST: f64 = 20.0;
@@ -159,7 +162,12 @@ fn score(goal: Goal, attractor: &Evaluation, forecasts: &Evaluation) -> Option<f
         + above_floor(attractor, "d_h", AT_REST).unwrap_or(AT_REST)
         + OUTSIDE * outside;
     let of = |id: &str| measured(forecasts, id).map(|(value, _)| value);
-    let errors = of("pe").map_or(0.0, |pe| ERRORS * pe.max(1e-12).ln());
+    let least = if forecasts.scores.iter().any(Score::is_lower_bound) {
+        1e-12
+    } else {
+        SMALL
+    };
+    let errors = of("pe").map_or(0.0, |pe| ERRORS * pe.max(least).ln());
     let b = errors - of("vpt").unwrap_or(0.0).ln_1p();
     Some(match goal {
         Goal::Attractor | Goal::Anatomy => a + LESS * b,

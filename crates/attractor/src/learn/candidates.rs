@@ -9,7 +9,7 @@ use attractor_core::text::count;
 
 use super::{Candidate, Goal, LearnError, Request};
 use crate::Error;
-use crate::experiment::{Experiment, ExperimentError, Origin, Raw, window_of};
+use crate::experiment::{Experiment, ExperimentError, Origin, Raw, units_of, window_of};
 
 /// Settings by name.
 type Given = Vec<(&'static str, String)>;
@@ -195,11 +195,6 @@ fn reservoirs(kind: &Kind) -> Vec<(&'static str, String, Given)> {
 }
 
 impl Kind {
-    /// Units of a hidden layer: fifty for a few channels, ten for each of many.
-    fn units(&self) -> usize {
-        (10 * self.channels).clamp(50, 300)
-    }
-
     /// A map under teacher forcing.
     fn forced(
         &self,
@@ -233,7 +228,7 @@ const ADAPTIVE: (&str, &str) = ("agtf", "");
 
 /// Piecewise-linear maps; more of them where others do not race.
 fn piecewise(kind: &Kind, goal: Goal) -> Vec<(&'static str, String, Given)> {
-    let units = kind.units();
+    let units = units_of(kind.channels);
     let mut made = vec![
         kind.forced("clipped-shallow-plrnn", ADAPTIVE, units),
         kind.forced("clipped-shallow-plrnn", ("gtf", "0.15"), units),
@@ -257,7 +252,7 @@ fn smooth(kind: &Kind) -> Vec<(&'static str, String, Given)> {
         ("clip-norm", "1"),
     ];
     let of_loop = || of_loop.map(|(name, text)| (name, text.to_string()));
-    let units = kind.units();
+    let units = units_of(kind.channels);
     let ode = [
         ("hidden", units.to_string()),
         ("activation", "tanh".to_string()),

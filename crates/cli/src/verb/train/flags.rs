@@ -3,7 +3,9 @@
 
 use std::ffi::OsString;
 
-use attractor::experiment::{ESSENTIAL, MODEL, all_settings, settings_by_method, settings_of};
+use attractor::experiment::{
+    ESSENTIAL, MODEL, all_settings, settings_by_method, settings_of, usual,
+};
 use attractor::method::{self, Method, methods};
 use attractor::settings::{Domain, Setting};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -69,7 +71,7 @@ pub(crate) fn of_method(command: Command, method: &Method) -> Command {
         .fold(command, |command, setting| {
             let own = own.iter().find(|own| own.name == setting.name);
             command.mut_arg(setting.name, |arg| match own {
-                Some(own) => arg.help(help(own)),
+                Some(own) => arg.help(help_of_train(own, method)),
                 None => arg.hide(setting.name != MODEL.name),
             })
         })
@@ -84,11 +86,13 @@ pub(crate) fn essential(command: Command) -> Command {
 model, `attractor explain NAME` what one means."
     );
     let command = command.after_help(rest);
-    all.into_iter()
-        .filter(|setting| !ESSENTIAL.contains(&setting.name))
-        .fold(command, |command, setting| {
-            command.mut_arg(setting.name, |arg| arg.hide(true))
+    let default = method::default();
+    all.into_iter().fold(command, |command, setting| {
+        command.mut_arg(setting.name, |arg| {
+            let is_hidden = !ESSENTIAL.contains(&setting.name);
+            arg.help(help_of_train(setting, default)).hide(is_hidden)
         })
+    })
 }
 
 /// The command with all flags, each under the first method that has it.
@@ -109,6 +113,22 @@ pub(crate) fn by_method(command: Command) -> Command {
                 command.mut_arg(setting.name, |arg| arg.help_heading(heading))
             })
         })
+}
+
+/// Help that says what `train` begins with.
+fn help_of_train(setting: &Setting, method: &Method) -> String {
+    let plain = help(setting);
+    match usual(method, setting.name) {
+        None => plain,
+        Some(text) => {
+            let default = format!("[default: {}]", setting.default);
+            let begun = format!(
+                "[default: {text}; {} with --preset or --config]",
+                setting.default
+            );
+            plain.replace(&default, &begun)
+        }
+    }
 }
 
 fn help(setting: &Setting) -> String {
@@ -173,6 +193,9 @@ mod tests {
             flags(&short, &mut all.iter().map(|s| s.name)),
             ESSENTIAL.len()
         );
+        let words: Vec<&str> = short.split_whitespace().collect();
+        let epochs = "[default: 2000; 5000 with --preset or --config]";
+        assert!(words.join(" ").contains(epochs));
         let long = by_method(command()).render_long_help().to_string();
         assert_eq!(flags(&long, &mut all.iter().map(|s| s.name)), all.len());
         assert!(long.contains("Settings of every method:") && long.contains("Settings of sindy:"));
