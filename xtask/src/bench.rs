@@ -1,5 +1,7 @@
 //! Benchmarks, and their records: `benches/records.csv` has, for every benchmark that was ever recorded, when, where and
-//! how long, so that a later run can be set beside it.
+//! how long, so that a later run can be set beside it; with `--build`, how long a release takes to compile.
+
+mod build;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use serde_json::Value;
 use crate::command;
 
 const RECORD: &str = "--record";
+const BUILD: &str = "--build";
 const HEAD: &str = "date,machine,benchmark,median_ns";
 
 /// Runs every benchmark of the workspace, and none of the libraries' own test harnesses.
@@ -17,6 +20,9 @@ pub(crate) fn run(rest: &[String]) -> ExitCode {
     let words: Vec<&String> = rest.iter().filter(|word| *word != RECORD).collect();
     let results = command::root().join("target/criterion");
     let record = words.len() < rest.len();
+    if words.iter().any(|word| *word == BUILD) {
+        return build(record);
+    }
     if record {
         // Results of earlier runs are not to be recorded as if they were of this one.
         let _ = fs::remove_dir_all(&results);
@@ -24,17 +30,28 @@ pub(crate) fn run(rest: &[String]) -> ExitCode {
     let mut cargo = command::cargo(["bench", "--workspace", "--bench", "*", "--"]);
     let succeeded = command::succeeds(cargo.args(words));
     if succeeded && record {
-        append(&results);
+        append(&medians(&results));
     }
     command::exit_code(succeeded)
 }
 
-/// Appends the medians that criterion left.
-fn append(results: &Path) {
+/// Compiles a release from nothing.
+fn build(record: bool) -> ExitCode {
+    let found = build::run();
+    if let Some(found) = found.as_ref().filter(|_| record) {
+        let named =
+            |(name, seconds): &(String, f64)| (format!("release build/{name}"), 1e9 * seconds);
+        append(&found.iter().map(named).collect::<Vec<_>>());
+    }
+    command::exit_code(found.is_some())
+}
+
+/// Appends names and nanoseconds.
+fn append(found: &[(String, f64)]) {
     let path = command::root().join("benches/records.csv");
     let mut text = fs::read_to_string(&path).unwrap_or_else(|_| format!("{HEAD}\n"));
     let (date, machine) = (today(), machine());
-    for (name, median) in medians(results) {
+    for (name, median) in found {
         text += &format!("{date},{machine},\"{name}\",{median:.0}\n");
     }
     if let Err(error) = fs::write(&path, text) {

@@ -56,7 +56,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "bench",
-        about: "run the benchmarks, `--record` keeps their medians; further words go to them",
+        about: "run the benchmarks, or with `--build` time a release; `--record` keeps medians and times; further words go to the benchmarks",
         run: bench::run,
     },
     Verb {
