@@ -248,10 +248,10 @@ fn judged(program: &Path, job: &Job, work: &Path) -> Result<Value, String> {
         ..
     } = job;
     attractor(&format!(
-        "simulate {system} --steps {rows} --standardize --noise {noise} --seed {seed} --out train.csv"
+        "simulate {system} --steps {rows} --noise {noise} --seed {seed} --out train.csv"
     ))?;
     attractor(&format!(
-        "simulate {system} --steps {test_rows} --standardize --seed {} --out test.csv",
+        "simulate {system} --steps {test_rows} --seed {} --out test.csv",
         1000 + seed
     ))?;
     let methods = match job.method.as_str() {
