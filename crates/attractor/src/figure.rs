@@ -58,7 +58,7 @@ pub struct Kind {
 /// What a figure is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// Runs or model files.
+    /// Runs or model files; where orbits or predictions of runs are drawn, also files of data with these.
     Runs,
     /// Folders of line searches.
     LineSearches,

@@ -211,6 +211,11 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Series, FormatError> {
     read().map_err(|fault| FormatError::new(path, fault))
 }
 
+/// Whether the name of a file is that of a recording.
+pub(crate) fn is_known(path: &Path) -> bool {
+    to_read(path).is_ok()
+}
+
 /// What a user should know about what [`read`] takes of a file: an array that was chosen among several, samples that are
 /// left out. A file that cannot be read has none.
 pub fn remarks(path: &Path, options: &ReadOptions) -> Vec<String> {

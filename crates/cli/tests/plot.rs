@@ -143,6 +143,57 @@ fn tables_hold_what_was_read_and_what_the_model_makes_of_it() {
 }
 
 #[test]
+fn an_orbit_from_a_file_is_drawn_as_that_of_its_run() {
+    let (at, folder) = (trained(), TempDir::new().unwrap());
+    let orbit = folder.path().join("o.csv");
+    let orbit = orbit.display();
+    said(
+        at,
+        &format!("generate r --steps 100 --data l.csv --out {orbit}"),
+        0,
+    );
+    let plot = |kind: &str, subject: &str, name: &str| {
+        let out = folder.path().join(name);
+        let flags = "--data l.csv --steps 100 --labels m";
+        said(
+            at,
+            &format!("plot {kind} {subject} {flags} --out {}.svg", out.display()),
+            0,
+        );
+        assert_well_formed(&fs::read_to_string(out.with_extension("svg")).unwrap());
+        out.with_extension("csv")
+    };
+    let of_run = columns(&plot("reconstruction", "r", "run"));
+    let of_file = columns(&plot("reconstruction", &orbit.to_string(), "file"));
+    for ((name, run), (same, file)) in of_run.iter().zip(&of_file) {
+        assert_eq!(name, same);
+        // The truth of a run has been standardised and back: a rounding or two of numbers of size 1.
+        let pairs = run.iter().zip(file);
+        assert!(
+            pairs
+                .into_iter()
+                .all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + a.abs())),
+            "{name}"
+        );
+    }
+    for kind in ["heat-map", "forecast", "short-term", "n-step", "spectrum"] {
+        plot(kind, &orbit.to_string(), kind);
+    }
+    let refused = |flags: &str| {
+        let out = folder.path().join("refused.svg");
+        let plot = format!("plot heat-map {orbit} {flags} --out {}", out.display());
+        said(at, &plot, 2).1
+    };
+    assert!(refused("").contains("no data to draw this orbit beside"));
+    assert!(refused("--data l.csv --steps 101").contains("101 rows are drawn, the orbit has 100"));
+    let one = refused("--data l.csv --channels x --steps 9");
+    assert!(
+        one.contains("the data have 1 channel, the orbit has 3"),
+        "{one}"
+    );
+}
+
+#[test]
 fn a_horizon_is_where_the_relative_error_passes_its_threshold() {
     let (found, folder) = drawn("forecast", "--steps 1000");
     let table = columns(&folder.path().join("f.csv"));

@@ -51,6 +51,32 @@ pub enum FigureError {
         /// The run.
         path: PathBuf,
     },
+    /// An orbit from a file without the data that it is compared with.
+    #[error("no data to draw this orbit beside: {}", path.display())]
+    NoTruth {
+        /// The file with the orbit.
+        path: PathBuf,
+    },
+    /// An orbit from a file has other columns than the data.
+    #[error("the data have {}, the orbit has {found}: {}", count(*expected, "channel"), path.display())]
+    OtherChannels {
+        /// Channels of the data.
+        expected: usize,
+        /// Channels of the orbit.
+        found: usize,
+        /// The file with the orbit.
+        path: PathBuf,
+    },
+    /// An orbit from a file ends before the data.
+    #[error("{} are drawn, the orbit has {found}: {}", count(*needed, "row"), path.display())]
+    ShortOrbit {
+        /// Rows of data that are drawn.
+        needed: usize,
+        /// Rows of the orbit.
+        found: usize,
+        /// The file with the orbit.
+        path: PathBuf,
+    },
     /// The data are too short.
     #[error("{} without a gap or a missing value are needed, the data have {found}", count(*needed, "row"))]
     TooShort {
@@ -134,8 +160,16 @@ impl FigureError {
             FigureError::Labels { .. } => {
                 Some("give one label a RUN, with commas between, or none".into())
             }
-            FigureError::NothingToRead | FigureError::NoData { .. } => {
+            FigureError::NothingToRead
+            | FigureError::NoData { .. }
+            | FigureError::NoTruth { .. } => {
                 Some("give data with `--data FILE`".into())
+            }
+            FigureError::OtherChannels { .. } => {
+                Some("`--channels` chooses columns of the data".into())
+            }
+            FigureError::ShortOrbit { found, .. } => {
+                Some(format!("`--steps {found}` draws what there is").into())
             }
             FigureError::TooShort { found, .. } => match found {
                 0 | 1 => Some("give more data with `--data FILE`".into()),

@@ -4,9 +4,9 @@
 use attractor_core::dynamics::Stretch;
 use attractor_core::measure::Rows;
 use attractor_core::measure::evaluate::has_diverged;
-use attractor_core::series::{Series, Step};
+use attractor_core::series::{Channel, Series, Step};
 
-use super::subject::Subject;
+use super::subject::{Beside, Stored, Subject};
 use super::{FigureError, Request};
 use crate::anatomy::Table;
 use crate::chart::Axis;
@@ -48,13 +48,15 @@ impl Request {
     /// The truth and free orbits of all runs from its first row, over as many rows as are asked for, else over at most
     /// `usual`.
     pub(super) fn compared(&self, usual: usize) -> Result<Compared, Error> {
-        let runs = self.runs_beside_truth()?;
         let mut notes = self.training_note();
         let mut orbits = Vec::new();
         let mut first = None;
-        for run in &runs {
-            let excerpt = self.excerpt(run, usual)?;
-            let orbit = Orbit::of(run, &excerpt);
+        for beside in &self.all_beside_truth()? {
+            let excerpt = self.excerpt(beside, usual)?;
+            let orbit = match beside {
+                Beside::Run(run) => Orbit::of(run, &excerpt),
+                Beside::File(stored) => Orbit::stored(stored, &excerpt)?,
+            };
             notes.extend(orbit.note(&excerpt));
             orbits.push(orbit);
             first.get_or_insert(excerpt);
@@ -75,9 +77,17 @@ impl Request {
         }
     }
 
-    /// The first rows of the longest stretch of a run's data.
-    pub(super) fn excerpt(&self, run: &Subject, usual: usize) -> Result<Excerpt, Error> {
-        let series = run.data.series();
+    /// The first rows of the longest stretch of the truth, as a run or a file has it.
+    pub(super) fn excerpt(&self, beside: &Beside, usual: usize) -> Result<Excerpt, Error> {
+        Ok(match beside {
+            Beside::Run(run) => {
+                Excerpt::new(self.cut(run.data.series(), usual)?, &run.reconstruction)
+            }
+            Beside::File(stored) => Excerpt::of_data(self.cut(&stored.truth, usual)?),
+        })
+    }
+
+    fn cut(&self, series: &Series, usual: usize) -> Result<Series, Error> {
         let (trajectory, whole) = series.longest_whole();
         let (needed, found) = (self.steps.unwrap_or(2), whole.len());
         if found < needed {
@@ -85,8 +95,7 @@ impl Request {
         }
         let rows = self.steps.unwrap_or(usual.min(found));
         let rows = whole.start..whole.start + rows;
-        let cut = series.with(vec![series.slice(trajectory, rows)])?;
-        Ok(Excerpt::new(cut, &run.reconstruction))
+        Ok(series.with(vec![series.slice(trajectory, rows)])?)
     }
 
     /// The channels to show: those asked for, else the first few.
@@ -113,18 +122,21 @@ impl Request {
 impl Excerpt {
     fn new(scaled: Series, reconstruction: &Reconstruction) -> Excerpt {
         let card = &reconstruction.card;
-        let label = |c: &attractor_core::series::Channel| {
-            if c.unit.is_empty() {
-                c.name.clone()
-            } else {
-                format!("{} ({})", c.name, c.unit)
-            }
-        };
         Excerpt {
             truth: in_units_of_data(&scaled.trajectories()[0].x, reconstruction),
-            labels: card.channels.iter().map(label).collect(),
+            labels: labels(&card.channels),
             step: card.step.clone(),
             scaled,
+        }
+    }
+
+    /// Where no model sees the data in another way.
+    fn of_data(series: Series) -> Excerpt {
+        Excerpt {
+            truth: series.trajectories()[0].x.clone(),
+            labels: labels(series.channels()),
+            step: series.step().clone(),
+            scaled: series,
         }
     }
 
@@ -229,14 +241,22 @@ impl Orbit {
         // Rows that the state is inferred from are the data's.
         let given = stretch.rows().values()[..shown.min(stretch.len()) * n].iter();
         let mut scaled: Vec<f64> = given.copied().chain(orbit).collect();
-        if let Some(i) = scaled.iter().position(|v| !v.is_finite()) {
-            scaled[i / n * n..].fill(f64::NAN);
-        }
+        end_at_infinity(&mut scaled, n);
         Orbit {
             name: run.name.clone(),
             x: in_units_of_data(&scaled, &run.reconstruction),
             scaled,
         }
+    }
+
+    fn stored(stored: &Stored, excerpt: &Excerpt) -> Result<Orbit, Error> {
+        let mut x = stored.rows(excerpt)?;
+        end_at_infinity(&mut x, excerpt.dim());
+        Ok(Orbit {
+            name: stored.name.clone(),
+            scaled: x.clone(),
+            x,
+        })
     }
 
     /// Whether it diverges, in words.
@@ -253,6 +273,25 @@ impl Orbit {
         has_diverged(truth, Rows::new(&self.scaled, n))
             .then(|| format!("the orbit of {name} diverges: it leaves the panel"))
     }
+}
+
+/// Ends rows of N where they are not finite.
+fn end_at_infinity(x: &mut [f64], n: usize) {
+    if let Some(i) = x.iter().position(|v| !v.is_finite()) {
+        x[i / n * n..].fill(f64::NAN);
+    }
+}
+
+/// Names of channels with their units.
+fn labels(channels: &[Channel]) -> Vec<String> {
+    let label = |c: &Channel| {
+        if c.unit.is_empty() {
+            c.name.clone()
+        } else {
+            format!("{} ({})", c.name, c.unit)
+        }
+    };
+    channels.iter().map(label).collect()
 }
 
 /// From what a model sees to the units of the data.

@@ -4,7 +4,7 @@
 use attractor_core::dynamics::Stretch;
 
 use super::excerpt::{Excerpt, in_units_of_data};
-use super::subject::Subject;
+use super::subject::{Beside, Subject};
 use super::{Figure, FigureError, Kind, Request, TWO_COLUMNS, Takes};
 use crate::Error;
 use crate::chart::{Axis, Chart, Key, Layer, Page, Side};
@@ -28,7 +28,7 @@ const RESIDUAL: f64 = 38.0;
 
 fn draw(request: &Request) -> Result<Figure, Error> {
     let ahead = request.ahead;
-    let runs = request.runs_beside_truth()?;
+    let runs = request.all_beside_truth()?;
     let first = request.excerpt(&runs[0], STEPS)?;
     if first.len() <= ahead {
         let (needed, found) = (ahead + 1, first.len());
@@ -38,9 +38,12 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let (mut charts, mut all) = (Vec::new(), Vec::new());
     for run in &runs {
         let excerpt = request.excerpt(run, STEPS)?;
-        let predicted = predictions(run, &excerpt, ahead);
+        let predicted = match run {
+            Beside::Run(run) => predictions(run, &excerpt, ahead),
+            Beside::File(stored) => stored.rows(&excerpt)?,
+        };
         for &c in &shown {
-            let above = chart(&excerpt, &predicted, c).titled(run.name.as_str());
+            let above = chart(&excerpt, &predicted, c).titled(run.name());
             charts.extend([above, residuals(&excerpt, &predicted, c)]);
         }
         all.push(predicted);
@@ -58,15 +61,20 @@ fn draw(request: &Request) -> Result<Figure, Error> {
     let named = runs.iter().zip(&all);
     let numbers = named.clone().map(|(run, predicted)| {
         (
-            format!("{}: root mean square error", run.name),
+            format!("{}: root mean square error", run.name()),
             error(&first, predicted),
         )
     });
     let diverging = named.clone().filter(|(_, x)| leaves_panel(&first, x));
     let diverging: Vec<String> = diverging
-        .map(|(run, _)| format!("predictions of {} diverge: they leave the panel", run.name))
+        .map(|(run, _)| {
+            format!(
+                "predictions of {} diverge: they leave the panel",
+                run.name()
+            )
+        })
         .collect();
-    let predicted = named.map(|(run, x)| (run.name.as_str(), x.as_slice()));
+    let predicted = named.map(|(run, x)| (run.name(), x.as_slice()));
     let columns: Vec<(&str, &[f64])> = [("truth", first.truth.as_slice())]
         .into_iter()
         .chain(predicted)

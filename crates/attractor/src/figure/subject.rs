@@ -1,8 +1,12 @@
-//! What a figure is drawn from: runs with their names in the figure and their data.
+//! What a figure is drawn from: runs with their names in the figure and their data, or files with orbits of runs.
 
 use std::path::{Path, PathBuf};
 
+use attractor_core::series::Series;
+
+use super::excerpt::Excerpt;
 use super::{FigureError, Request};
+use crate::format::ReadOptions;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
 use crate::seen::Seen;
@@ -16,6 +20,60 @@ pub(super) struct Subject {
     pub(super) reconstruction: Reconstruction,
     /// Its data, as the model sees them.
     pub(super) data: Seen,
+}
+
+/// What is drawn beside the truth.
+pub(super) enum Beside {
+    /// A run, whose orbit or predictions are computed.
+    Run(Box<Subject>),
+    /// Orbit or predictions from a file.
+    File(Stored),
+}
+
+/// An orbit, or predictions row by row, from a file of data in the units of the truth.
+pub(super) struct Stored {
+    /// What it is called in the figure.
+    pub(super) name: String,
+    /// The truth beside it.
+    pub(super) truth: Series,
+    series: Series,
+    path: PathBuf,
+}
+
+impl Beside {
+    /// What it is called in the figure.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Beside::Run(run) => &run.name,
+            Beside::File(stored) => &stored.name,
+        }
+    }
+}
+
+impl Stored {
+    /// As many of its rows as an excerpt of the truth has.
+    pub(super) fn rows(&self, excerpt: &Excerpt) -> Result<Vec<f64>, Error> {
+        let path = || self.path.clone();
+        let (expected, found) = (excerpt.dim(), self.series.dim_obs());
+        if found != expected {
+            return Err(FigureError::OtherChannels {
+                expected,
+                found,
+                path: path(),
+            }
+            .into());
+        }
+        let (needed, found) = (excerpt.len(), self.series.len_of(0));
+        if found < needed {
+            return Err(FigureError::ShortOrbit {
+                needed,
+                found,
+                path: path(),
+            }
+            .into());
+        }
+        Ok(self.series.trajectories()[0].x[..needed * expected].to_vec())
+    }
 }
 
 impl Subject {
@@ -57,21 +115,51 @@ impl Request {
 
     /// The runs, all with the same data: the given ones, or what the first was trained on.
     pub(super) fn runs_beside_truth(&self) -> Result<Vec<Subject>, Error> {
-        let names = self.names();
-        let mut runs: Vec<Subject> = Vec::new();
-        for (path, name) in self.subjects.iter().zip(names) {
-            let reconstruction = Folder::new(path).model()?;
-            let data = match (&self.data, self.subjects.first()) {
-                (None, Some(first)) => self.data_of(first, &reconstruction)?,
-                _ => self.data_of(path, &reconstruction)?,
-            };
-            runs.push(Subject {
-                name,
-                reconstruction,
-                data,
-            });
-        }
-        Ok(runs)
+        let named = self.subjects.iter().zip(self.names());
+        named
+            .map(|(path, name)| self.run_beside_truth(path, name))
+            .collect()
+    }
+
+    /// The same where a file of data may stand for a run: what it holds is drawn as it is.
+    pub(super) fn all_beside_truth(&self) -> Result<Vec<Beside>, Error> {
+        let named = self.subjects.iter().zip(self.names());
+        let open = |(path, name): (&PathBuf, String)| {
+            if path.is_file() && format::is_known(path) {
+                self.stored(path, name).map(Beside::File)
+            } else {
+                let run = self.run_beside_truth(path, name)?;
+                Ok(Beside::Run(Box::new(run)))
+            }
+        };
+        named.map(open).collect()
+    }
+
+    fn run_beside_truth(&self, path: &Path, name: String) -> Result<Subject, Error> {
+        let reconstruction = Folder::new(path).model()?;
+        let data = match (&self.data, self.subjects.first()) {
+            (None, Some(first)) => self.data_of(first, &reconstruction)?,
+            _ => self.data_of(path, &reconstruction)?,
+        };
+        Ok(Subject {
+            name,
+            reconstruction,
+            data,
+        })
+    }
+
+    /// Rows of a file beside the given data. How these are read does not concern it: it begins with its first row.
+    fn stored(&self, path: &Path, name: String) -> Result<Stored, Error> {
+        let Some(data) = &self.data else {
+            let path = path.to_path_buf();
+            return Err(FigureError::NoTruth { path }.into());
+        };
+        Ok(Stored {
+            name,
+            truth: format::read(data, &self.reading)?,
+            series: format::read(path, &ReadOptions::default())?,
+            path: path.to_path_buf(),
+        })
     }
 
     fn data_of(&self, run: &Path, reconstruction: &Reconstruction) -> Result<Seen, Error> {

@@ -32,7 +32,7 @@ pub(crate) struct Plot {
     /// Which figure to draw
     #[arg(requires = "out")]
     kind: Option<String>,
-    /// Folders of runs or model files; of line searches for line-search, of studies for scores and comparison; files of data for lyapunov-fit
+    /// Folders of runs or model files, also files of data with their orbits where a figure has orbits; of line searches for line-search, of studies for scores and comparison; files of data for lyapunov-fit
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// File to write, in the format that its name says
