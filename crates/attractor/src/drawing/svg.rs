@@ -185,7 +185,7 @@ fn escaped(words: &str) -> String {
 }
 
 fn image_element(image: &Image) -> String {
-    let file = png::encode(&image.bytes(), image.columns, image.rows());
+    let file = png::of_cells(image);
     format!(
         "<image {} preserveAspectRatio=\"none\" image-rendering=\"pixelated\" xlink:href=\"data:image/png;base64,{}\"/>\n",
         sides(&image.frame),

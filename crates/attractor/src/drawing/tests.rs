@@ -67,6 +67,53 @@ fn a_png_has_its_size_and_its_colours() {
     assert!(inked.count() > 40, "no words");
 }
 
+/// One byte per cell and three per colour, where three per cell are the same picture.
+#[test]
+fn cells_of_few_colours_have_a_palette() {
+    let image = |shades: u8| Image {
+        frame: Frame {
+            left: 0.0,
+            top: 0.0,
+            width: 1.0,
+            height: 1.0,
+        },
+        columns: 32,
+        cells: (0..1024u32)
+            .map(|i| Colour {
+                r: (i % u32::from(shades)) as u8,
+                g: (i / 256) as u8,
+                b: 7,
+            })
+            .collect(),
+    };
+    let few = png::of_cells(&image(8));
+    let header = 8 + 8;
+    assert_eq!((few[header + 8], few[header + 9]), (8, 3));
+    let place = few.windows(4).position(|w| w == b"PLTE").unwrap();
+    let length = u32::from_be_bytes(few[place - 4..place].try_into().unwrap());
+    assert_eq!(length, 3 * 8 * 4);
+    let colours = &few[place + 4..][..length as usize];
+    let data = few.windows(4).position(|w| w == b"IDAT").unwrap();
+    let length = u32::from_be_bytes(few[data - 4..data].try_into().unwrap());
+    let mut raw = Vec::new();
+    let mut decoder = flate2::read::ZlibDecoder::new(&few[data + 4..][..length as usize]);
+    std::io::Read::read_to_end(&mut decoder, &mut raw).unwrap();
+    let mut found = Vec::new();
+    for row in raw.chunks_exact(33) {
+        assert_eq!(row[0], 1);
+        let mut left = 0u8;
+        for d in &row[1..] {
+            left = left.wrapping_add(*d);
+            let at = 3 * usize::from(left);
+            found.push([colours[at], colours[at + 1], colours[at + 2]]);
+        }
+    }
+    let cells = image(8).cells;
+    assert!(cells.iter().map(|c| [c.r, c.g, c.b]).eq(found));
+    let many = png::of_cells(&image(200));
+    assert_eq!((many[header + 8], many[header + 9]), (8, 2));
+}
+
 #[test]
 fn an_svg_says_its_size_and_its_words() {
     let text = svg(&drawing());

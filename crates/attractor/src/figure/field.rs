@@ -6,6 +6,9 @@ use super::excerpt::Excerpt;
 use crate::chart::{Axis, Chart, ColourBar, Layer, Scale};
 use crate::drawing::colour::ColourMap;
 
+/// Steps between the colours of a field: they cannot be seen, and a file with few colours is a fraction as large. Even: white is one of them.
+const SHADES: f64 = 128.0;
+
 /// What the colours of a field mean.
 #[derive(Debug, Clone)]
 pub(super) struct Meaning {
@@ -59,7 +62,8 @@ pub(super) fn chart(
     meaning: &Meaning,
 ) -> Chart {
     let rows = values.chunks_exact(columns).rev();
-    let colour = |v: &f64| meaning.map.colour(meaning.axis.place(*v));
+    let shade = |v: &f64| (meaning.axis.place(*v) * SHADES).round() / SHADES;
+    let colour = |v: &f64| meaning.map.colour(shade(v));
     let mut chart = Chart::new(x, y);
     chart.layers.push(Layer::Image {
         columns,
