@@ -63,7 +63,7 @@ fn write_book(folder: &Path) -> std::io::Result<()> {
     let from = root().join("docs");
     emptied(folder)?;
     fs::copy(from.join("book.toml"), folder.join("book.toml"))?;
-    for inside in ["", "results", "pictures", "notebooks"] {
+    for inside in ["", "results", "pictures", "pictures/paper", "notebooks"] {
         let to = folder.join("src").join(inside);
         fs::create_dir_all(&to)?;
         for entry in fs::read_dir(from.join(inside))?.flatten() {
@@ -73,7 +73,7 @@ fn write_book(folder: &Path) -> std::io::Result<()> {
                     let up = if inside.is_empty() { "../" } else { "../../" };
                     fs::write(to.join(name), links_inside(&fs::read_to_string(path)?, up))?;
                 }
-                Some("svg" | "ipynb") => drop(fs::copy(path, to.join(name))?),
+                Some("svg" | "png" | "ipynb") => drop(fs::copy(path, to.join(name))?),
                 _ => {}
             }
         }
