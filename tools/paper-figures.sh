@@ -30,12 +30,16 @@ picture() {
     attractor plot "$@" --out "$name.svg" > "$name.txt"
     cp "$name.svg" "$pictures/$name.svg"
 }
-# Where an SVG is large.
+# Where an SVG is large; pngquant, if it is there, makes the PNG a third as large.
 pixels() {
     name=$1
     shift
     attractor plot "$@" --out "$name.png" > "$name.txt"
-    cp "$name.png" "$pictures/$name.png"
+    if command -v pngquant > /dev/null; then
+        pngquant --nofs --force 128 --output "$pictures/$name.png" "$name.png"
+    else
+        cp "$name.png" "$pictures/$name.png"
+    fi
 }
 # Files of all methods of a data set, in the order of the paper's table: DATA ENDING
 of_all() {
@@ -52,8 +56,8 @@ simulated lorenz96_multiscale_test lorenz96-multiscale --method fixed --dt 0.005
 cut_out lorenz63 "$data/lorenz63_test.npy" 0.01 2501 4001 's/x1,x2,x3/x,y,z/'
 cut_out lorenz96 lorenz96_test.npy 0.01 1 1001 's/^time/time/'
 cut_out multiscale lorenz96_multiscale_test.npy 0.005 1 4001 's/^time/time [MTU]/'
-cut_out ecg "$data/ECG_pecuzal_5d_test.npy" 0.0014285714285714286 1 3501 's/^\([^,]*\)/\1 [s]/'
-cut_out eeg "$data/EEG_train.npy" 0.00625 1 801 's/^time/time [s]/'
+cut_out ecg "$data/ECG_pecuzal_5d_test.npy" 0.0014285714285714286 501 4001 's/^\([^,]*\)/\1 [s]/'
+cut_out eeg "$data/EEG_train.npy" 0.00625 501 1301 's/^time/time [s]/'
 cut_out ecg1 "$data/ECG_pecuzal_5d_test.npy" 0.0014285714285714286 1 100001 's/^\([^,]*\)/\1 [s]/'
 
 picture 1 jacobian-norms models/lorenz63-gtf.safetensors --data "$data/lorenz63_on0.05_train.npy" --labels Lorenz-63
@@ -70,8 +74,8 @@ picture S5 heat-map orbits/lorenz96-gtf.npy --labels 'shPLRNN + GTF' --data lore
 picture S6 heat-map $slow --labels "$three" --data multiscale.csv --steps 4000
 picture S7 forecast $slow --labels "$three" --data multiscale.csv --show 1 --steps 1000
 picture S8 short-term $slow --labels "$three" --data multiscale.csv --steps 600
-picture S9 lyapunov-fit ecg1.csv --channels x1 --labels ECG --delay 59 --dims 4:8
+pixels S9 lyapunov-fit ecg1.csv --channels x1 --labels ECG --delay 59 --dims 4:8
 pixels S10 loss-landscape models/lorenz63-gtf.safetensors --data "$data/lorenz63_on0.05_train.npy" --labels Lorenz-63
-picture S11 heat-map $(of_all eeg .npy) --labels "$names" --data eeg.csv --steps 480 --z-score
+pixels S11 heat-map $(of_all eeg .npy) --labels "$names" --data eeg.csv --steps 480 --z-score --width 120
 picture S12 reconstruction $(of_all ecg .npy) --labels "$names" --data ecg.csv --show 1 --steps 3500
 picture S13 n-step $(of_all eeg -5-ahead.npy) --labels "$names" --data eeg.csv --show 1 --steps 200 --ahead 5
