@@ -128,8 +128,8 @@ impl Request {
             if path.is_file() && format::is_known(path) {
                 self.stored(path, name).map(Beside::File)
             } else {
-                let run = self.run_beside_truth(path, name)?;
-                Ok(Beside::Run(Box::new(run)))
+                let run = self.run_beside_truth(path, name);
+                run.map(|run| Beside::Run(Box::new(run)))
             }
         };
         named.map(open).collect()
