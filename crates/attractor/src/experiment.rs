@@ -38,7 +38,7 @@ pub(crate) use file::{plain, quoted, reading_lines};
 pub(crate) use fit::prepare;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub use raw::{Given, Origin, Raw, usual};
-pub(crate) use raw::{units_of, window_of};
+pub(crate) use raw::{is_map, units_of, window_of};
 use settings::{BEST_ALONE, HELD_OUT_TRAJECTORIES, OFF};
 pub use settings::{
     ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,

@@ -27,10 +27,12 @@
 //! | anything else | partly |
 
 use attractor_core::hint::Hint;
+use attractor_core::method;
 use attractor_core::text::{count, figure};
 use serde::Serialize;
 
 use crate::evaluation::{Evaluation, Exponents, Score};
+use crate::experiment;
 
 /// The word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -319,24 +321,49 @@ fn list(names: &[&str]) -> String {
 
 /// What to try next.
 fn next(word: Word, evaluation: &Evaluation) -> Option<Hint> {
-    let text = match word {
-        Word::Good => return None,
-        Word::CannotTell if evaluation.floor.is_none() => {
+    let text = match (word, Fitted::of(evaluation)) {
+        (Word::Good, _) => return None,
+        (Word::CannotTell, _) if evaluation.floor.is_none() => {
             "leave `--no-floors` out: a score alone says nothing"
         }
-        Word::CannotTell => {
+        (Word::CannotTell, _) => {
             "judge by more rows, or by channels in which the dynamics shows; `attractor inspect FILE` says what the data hold"
         }
-        Word::NotAReconstruction if evaluation.diverged => {
+        (Word::NotAReconstruction, Fitted::Forced) if evaluation.diverged => {
             "train with `--preset best`, or with a higher `--alpha`"
         }
-        Word::NotAReconstruction if evaluation.channels == 1 => {
-            "train longer or with `--preset best`; one channel of a flow needs `attractor embed` first"
+        (Word::NotAReconstruction, _) if evaluation.channels == 1 => {
+            "one channel of a flow needs `attractor embed` first; otherwise train longer or with other settings, or let `attractor learn FILE` try them"
         }
-        Word::NotAReconstruction => "train longer or with `--preset best`",
-        Word::Partly => "train longer, with `--preset best` or more `--hidden` units",
+        (Word::NotAReconstruction, Fitted::Forced) => "train longer or with `--preset best`",
+        (Word::Partly, Fitted::Forced) => {
+            "train longer, with `--preset best` or more `--hidden` units"
+        }
+        (_, Fitted::Trained) => {
+            "train longer; `attractor learn FILE` tries other settings and methods"
+        }
+        (_, Fitted::Solved) => "`attractor learn FILE` tries other settings and methods",
     };
     Some(text.into())
+}
+
+/// How a model was fitted.
+enum Fitted {
+    /// Under teacher forcing, or nobody knows.
+    Forced,
+    Trained,
+    Solved,
+}
+
+impl Fitted {
+    fn of(evaluation: &Evaluation) -> Fitted {
+        let model = evaluation.model.as_ref();
+        match model.and_then(|model| method::find(model.id).ok()) {
+            Some(method) if !method.is_trained() => Fitted::Solved,
+            Some(method) if !experiment::is_map(method) => Fitted::Trained,
+            _ => Fitted::Forced,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub(crate) fn units_of(channels: usize) -> usize {
 }
 
 /// Whether a method is a map under teacher forcing.
-fn is_map(method: &Method) -> bool {
+pub(crate) fn is_map(method: &Method) -> bool {
     method.entry.settings.iter().any(|s| s.name == OF_MAPS)
 }
 

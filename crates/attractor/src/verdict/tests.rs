@@ -5,7 +5,7 @@ use attractor_core::measure::levels::Level;
 use attractor_core::measure::valid_time::ValidTime;
 
 use super::*;
-use crate::evaluation::{Floor, Starts, ValidTimeDetails};
+use crate::evaluation::{Floor, ModelSizes, Starts, ValidTimeDetails};
 
 /// A value with floor and chance.
 type Numbers = (&'static str, f64, f64, f64);
@@ -225,4 +225,22 @@ fn a_wrong_exponent_leaves_a_partial_success() {
         wrong.reasons[0],
         "largest Lyapunov exponent: 0.4 ± 0.02, the system's 0.906"
     );
+}
+
+#[test]
+fn advice_fits_the_way_a_model_was_fitted() {
+    let advice = |id: &'static str| {
+        let evaluation = Evaluation {
+            model: Some(ModelSizes {
+                id,
+                dim: 3,
+                parameters: 30,
+            }),
+            ..with("d_stsp", 1.5)
+        };
+        Verdict::of(&evaluation).next.unwrap().to_string()
+    };
+    assert!(advice("clipped-shallow-plrnn").contains("--hidden"));
+    assert!(advice("lstm").starts_with("train longer") && !advice("lstm").contains("--preset"));
+    assert!(advice("sindy").contains("attractor learn") && !advice("sindy").contains("train"));
 }
