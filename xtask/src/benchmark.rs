@@ -232,6 +232,9 @@ fn scored(program: &Path, job: &Job, work: &Path) -> Value {
     line
 }
 
+/// Rows before those that are used: ways to an attractor are other than the attractor.
+const TRANSIENT: u64 = 10_000;
+
 /// The evaluation of the model that is learned.
 fn judged(program: &Path, job: &Job, work: &Path) -> Result<Value, String> {
     let attractor = |arguments: &str| {
@@ -248,10 +251,10 @@ fn judged(program: &Path, job: &Job, work: &Path) -> Result<Value, String> {
         ..
     } = job;
     attractor(&format!(
-        "simulate {system} --steps {rows} --noise {noise} --seed {seed} --out train.csv"
+        "simulate {system} --steps {rows} --transient {TRANSIENT} --noise {noise} --seed {seed} --out train.csv"
     ))?;
     attractor(&format!(
-        "simulate {system} --steps {test_rows} --seed {} --out test.csv",
+        "simulate {system} --steps {test_rows} --transient {TRANSIENT} --seed {} --out test.csv",
         1000 + seed
     ))?;
     let methods = match job.method.as_str() {

@@ -16,7 +16,7 @@ use std::path::Path;
 use attractor_core::analysis::period::period;
 use attractor_core::dynamics::Stretch;
 use attractor_core::hint::Hint;
-use attractor_core::measure::evaluate::{OrbitScores, OtherMeasures, Plan, Reference};
+use attractor_core::measure::evaluate::{OrbitPart, OrbitScores, OtherMeasures, Plan, Reference};
 use attractor_core::measure::levels::{Level, LevelsError};
 use attractor_core::measure::valid_time::ValidTime;
 use attractor_core::measure::{Estimate, MeasureError, Options, refuse_unlike};
@@ -48,6 +48,8 @@ pub struct Request {
     pub lyapunov: Option<f64>,
     /// Orbits from other rows of the data than the first.
     pub other_starts: usize,
+    /// Which part of an orbit is judged.
+    pub orbit: OrbitPart,
     /// Whether floors and chance levels are wanted.
     pub levels: Levels,
 }
@@ -396,6 +398,7 @@ impl Judge {
                 pe_steps: ahead,
                 ..request.options
             },
+            orbit: request.orbit,
             ..Plan::default()
         };
         data::note_unscaled(truth.rows(), &mut notes);

@@ -284,7 +284,7 @@ const PINNED: &[Pinned] = &[
     (
         "whole",
         "--best-by d_stsp --best-every 1 --best-spread matched",
-        "4d1b8f3620b9ceb9",
+        "fab20a847ceace76",
     ),
     (
         "driven",

@@ -500,6 +500,13 @@ fn the_orbit_of_the_paper_drops_a_quarter_unless_inputs_drive_it() {
     };
     let reference = Reference::new(Stretch::of(truth), whole).unwrap();
     assert_eq!(reference.orbit(&model), long[..150 * 3]);
+    let late = Plan {
+        orbit: OrbitPart::Late,
+        ..Plan::default()
+    };
+    let reference = Reference::new(Stretch::of(truth), late).unwrap();
+    let long = model.orbit_from(truth.row(0), &[], 10_000);
+    assert_eq!(reference.orbit(&model), long[9850 * 3..]);
     let (series, model) = case(0, 2, ObservationKind::Linear);
     let t = &series.trajectories()[0];
     let reference =

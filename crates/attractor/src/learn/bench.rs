@@ -6,12 +6,13 @@
 //! score       a + b/4 for the attractor and the anatomy, b + a/4 for forecasts; the lowest wins
 //! ```
 //!
-//! ⟨⟩ is the mean over orbits from several rows, of which one that diverges or rests counts 20, more than any that moves: a point that catches one
+//! ⟨⟩ is the mean over orbits from several rows, of at least 10,000 steps each, of which one that diverges or rests counts 20, more than any that moves: a point that catches one
 //! orbit of sixteen would not be seen in a median. f are the floors of the measures: what reaches them is as near as the data are to themselves,
 //! and forecasts decide. The attractor is
 //! judged by the selection part where that has two thousand rows in a row, else by all rows before the test part, of which histograms and
 //! spectra scatter less; forecasts always by the selection part.
 
+use attractor_core::measure::evaluate::OrbitPart;
 use attractor_core::measure::levels::Level;
 use attractor_core::measure::{Options, SETTINGS};
 use attractor_core::progress::Follow;
@@ -84,6 +85,7 @@ impl Bench {
         let judge = |seen: &Seen, levels: Levels| {
             let request = evaluation::Request {
                 other_starts,
+                orbit: OrbitPart::Late,
                 ..request(seen.longest().len(), levels)
             };
             Judge::new(seen, &Origin::default(), &request)

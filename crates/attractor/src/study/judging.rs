@@ -104,6 +104,7 @@ impl Judging {
             } else {
                 Levels::LeftOut
             },
+            ..Request::default()
         };
         Ok(Judging {
             texts: texts(&settings, &request),

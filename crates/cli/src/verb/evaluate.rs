@@ -133,6 +133,7 @@ impl Evaluate {
             } else {
                 Levels::Shown
             },
+            ..Request::default()
         })
     }
 }

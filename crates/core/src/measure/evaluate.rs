@@ -66,9 +66,15 @@ pub enum OrbitPart {
     /// The last T of ⌊1.25 T⌋ rows, as in the paper's tables; all T where the system has inputs.
     #[default]
     Settled,
+    /// The same, but the last T of at least 10,000 rows: an orbit no longer than a short recording does not show whether it stays on an attractor or
+    /// ends in a cycle at last. For choosing among models.
+    Late,
     /// All of T rows, as the paper monitors training.
     Whole,
 }
+
+/// Rows of an orbit that is judged late, at least.
+const LATE: usize = 10_000;
 
 /// A truth that fitted systems are judged against, prepared once.
 #[derive(Debug, Clone)]
@@ -295,9 +301,12 @@ impl Reference {
     }
 
     fn dropped(&self) -> usize {
+        let rows = self.truth().len();
         match self.plan.orbit {
-            OrbitPart::Settled if self.s.is_empty() => self.truth().len() / 4,
-            _ => 0,
+            OrbitPart::Whole => 0,
+            _ if !self.s.is_empty() => 0,
+            OrbitPart::Settled => rows / 4,
+            OrbitPart::Late => (rows / 4).max(LATE.saturating_sub(rows)),
         }
     }
 

@@ -59,7 +59,7 @@ pub static LEM: Method = Method {
         references: &["rusch2022"],
     },
     dependences: DEPENDENCES,
-    numerics: 1,
+    numerics: 2,
     fit: Fit::Train(trainer),
     settle: nothing_to_settle,
     load,

@@ -110,7 +110,7 @@ pub static LSTM: Method = Method {
         references: &["hochreiter1997", "vlachas2018"],
     },
     dependences: DEPENDENCES,
-    numerics: 1,
+    numerics: 2,
     fit: Fit::Train(trainer),
     settle,
     load,

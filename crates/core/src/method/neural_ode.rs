@@ -50,7 +50,7 @@ exact gradient of the steps. `--forcing gtf` or `agtf` pulls the states toward t
         references: &["chen2018"],
     },
     dependences: DEPENDENCES,
-    numerics: 1,
+    numerics: 2,
     fit: Fit::Train(trainer),
     settle,
     load,
