@@ -7,7 +7,8 @@
 //!
 //! race     candidates are fitted to the training part and judged by the selection part; what is trained stops after 1/9 and 1/3 of
 //!          its updates, and the best third goes on
-//! finals   the winner's settings, from several seeds, fitted to training and selection part together; the best by those rows stays
+//! finals   the winner's settings, from several seeds, fitted to training and selection part together; the best by those rows stays.
+//!          Where most of these fits diverge, the race goes on without that winner
 //! verdict  the test part, which has entered nothing so far
 //! ```
 //!
@@ -187,8 +188,12 @@ impl Learn {
     /// Races, or goes on with a race that was interrupted.
     pub fn run(&self, spectator: &dyn Spectator) -> Result<Learned, Error> {
         let mut ledger = Ledger::open(&self.request, self.recording.fingerprint())?;
-        race::race(self, &mut ledger, spectator)?;
-        finals::finals(self, &mut ledger, spectator)?;
+        loop {
+            race::race(self, &mut ledger, spectator)?;
+            if finals::finals(self, &mut ledger, spectator)? {
+                break;
+            }
+        }
         let (run, evaluation) = finals::tested(self, &mut ledger)?;
         ledger.write(&self.request.out)?;
         Ok(Learned {

@@ -1,14 +1,14 @@
 //! What candidates are judged by, and how they compare.
 //!
 //! ```text
-//! attractor   a = ⟨ln max(1, D_stsp/f) + ln max(1, D_H/f)⟩ + 5 · share of rows outside the box
+//! attractor   a = ⟨l(D_stsp/f) + l(D_H/f)⟩ + 5 · share of rows outside the box,   l(r) = ln r, below one ln(r)/4
 //! forecasts   b = −ln(1 + valid prediction time) + ln(max(PE, 10⁻⁴))/10
 //! score       a + b/4 for the attractor and the anatomy, b + a/4 for forecasts; the lowest wins
 //! ```
 //!
 //! ⟨⟩ is the mean over orbits from several rows, of at least 10,000 steps each, of which one that diverges or rests counts 20, more than any that moves: a point that catches one
 //! orbit of sixteen would not be seen in a median. f are the floors of the measures: what reaches them is as near as the data are to themselves,
-//! and forecasts decide. The attractor is
+//! and what is below them counts less, so that forecasts decide. (It counts, since floors of few rows, from halves of them, are too high.) The attractor is
 //! judged by the selection part where that has two thousand rows in a row, else by all rows before the test part, of which histograms and
 //! spectra scatter less; forecasts always by the selection part.
 
@@ -41,6 +41,9 @@ const ERRORS: f64 = 0.1;
 
 /// Errors in variances below which forecasts compare by how long they are valid alone, unless all are valid to their ends.
 const SMALL: f64 = 1e-4;
+
+/// What is closer than this part of a floor is as good as there.
+const LEAST: f64 = 0.01;
 
 /// What an orbit counts that has no spectrum, because it diverges or rests: more than any orbit that moves.
 const AT_REST: f64 = 20.0;
@@ -177,7 +180,7 @@ fn score(goal: Goal, attractor: &Evaluation, forecasts: &Evaluation) -> Option<f
     })
 }
 
-/// The mean over orbits of ln max(1, v/f), where one without a value counts so much; none where the first has none.
+/// The mean over orbits of l(v/f), where one without a value counts so much; none where the first has none.
 fn above_floor(evaluation: &Evaluation, id: &str, without: f64) -> Option<f64> {
     let score = evaluation.scores.iter().find(|score| score.id == id)?;
     mean_above_floor(score, without)
@@ -187,7 +190,10 @@ fn mean_above_floor(score: &Score, without: f64) -> Option<f64> {
     let first = score.value.as_ref().ok()?.value;
     let floor = score.level.as_ref().and_then(|level| level.floor);
     let floor = floor.unwrap_or(1e-3).max(1e-12);
-    let above = |value: f64| (value / floor).max(1.0).ln();
+    let above = |value: f64| {
+        let logarithm = (value / floor).max(LEAST).ln();
+        logarithm * if logarithm < 0.0 { LESS } else { 1.0 }
+    };
     let Some(over) = &score.over_starts else {
         return Some(above(first)).filter(|_| first.is_finite());
     };
@@ -225,8 +231,10 @@ mod tests {
     fn every_orbit_counts_and_one_at_rest_more_than_any_that_moves() {
         let above = |each: &[Option<f64>]| mean_above_floor(&score(each, 0.1), AT_REST);
         let e = std::f64::consts::E;
-        // What is below the floor is at it.
-        assert_eq!(above(&[Some(0.1 * e), Some(0.01)]), Some(0.5));
+        let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-12;
+        // What is below the floor counts a quarter.
+        assert!(near(above(&[Some(0.1 * e), Some(0.1 / e)]), 0.375));
+        assert!(near(above(&[Some(0.0)]), 0.25 * LEAST.ln()));
         // The median of these is at the floor.
         let caught = above(&[Some(0.1), Some(0.1), Some(0.1), None]);
         assert_eq!(caught, Some(AT_REST / 4.0));

@@ -1,5 +1,6 @@
 //! The winner's settings from several seeds, fitted to all rows before the test part; then the test part, once.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use attractor_core::progress::Unwatched;
@@ -7,7 +8,7 @@ use attractor_core::series::Series;
 
 use super::bench::{self, Bench, LAST_STARTS};
 use super::fit::{Fitted, fit, side_by_side};
-use super::race::{SEEDS, stopped_in};
+use super::race::{SEEDS, rank, stopped_in};
 use super::{Candidate, Event, Final, Goal, Learn, LearnError, Ledger, Spectator};
 use crate::Error;
 use crate::anatomy::{self, dissect, sentence};
@@ -24,14 +25,21 @@ const SEARCH: f64 = 3.0;
 /// Orbits of the last judgement, beside the first.
 const STARTS: usize = 7;
 
-/// Fits the winner's settings from several seeds, as far as that has not been done, and chooses one.
+/// Why a winner is out that does not keep what it promised.
+const UNRELIABLE: &str = "fitted again from other seeds, most of its models diverge";
+
+/// Winners that may be out for that, before the best model that there is is taken.
+const MOST_UNRELIABLE: usize = 2;
+
+/// Fits the winner's settings from several seeds, as far as that has not been done, and chooses one. Whether one is chosen: where most of the fits
+/// diverge, the winner is out, and the race goes on without it.
 pub(super) fn finals(
     learn: &Learn,
     ledger: &mut Ledger,
     spectator: &dyn Spectator,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     if ledger.chosen.is_some() {
-        return Ok(());
+        return Ok(true);
     }
     let winner = ledger.winner().expect("a race ends with a winner").clone();
     let before = ledger.seconds;
@@ -52,6 +60,18 @@ pub(super) fn finals(
     let made: Result<Vec<Option<Final>>, Error> = made.into_iter().collect();
     let made: Option<Vec<Final>> = made?.into_iter().collect();
     let mut made = made.ok_or_else(|| stopped_in(learn))?;
+    let diverged = made.iter().filter(|one| one.standing.is_none()).count();
+    if 2 * diverged > made.len() && ledger.can_do_without(&winner.name) {
+        spectator.sees(Event::Out(&winner, UNRELIABLE));
+        ledger.drop_winner(UNRELIABLE);
+        for one in &made {
+            let path = learn.request.out.join(&one.folder);
+            fs::remove_dir_all(&path).map_err(|source| Error::Write { path, source })?;
+        }
+        ledger.seconds = before.max(learn.begun.elapsed().as_secs_f64());
+        ledger.write(&learn.request.out)?;
+        return Ok(false);
+    }
     // The winner as it was selected, in case that none of these stays.
     made.extend(raced(learn, &winner, &bench)?);
     let chosen = made.iter().min_by(|a, b| a.rank().total_cmp(&b.rank()));
@@ -62,7 +82,26 @@ pub(super) fn finals(
     ledger.chosen = Some(chosen.folder.clone());
     ledger.finals = made;
     ledger.seconds = before.max(learn.begun.elapsed().as_secs_f64());
-    ledger.write(&learn.request.out)
+    ledger.write(&learn.request.out)?;
+    Ok(true)
+}
+
+impl Ledger {
+    /// Whether others are left that could win, after so few winners that were unreliable.
+    fn can_do_without(&self, winner: &str) -> bool {
+        let all = || self.candidates.iter();
+        let unreliable = all().filter(|one| one.out.as_deref() == Some(UNRELIABLE));
+        let others = all().filter(|one| one.name != winner);
+        unreliable.count() < MOST_UNRELIABLE && others.map(rank).any(f64::is_finite)
+    }
+
+    /// Takes the winner out.
+    fn drop_winner(&mut self, why: &str) {
+        let winner = self.winner.take();
+        let mut all = self.candidates.iter_mut();
+        let candidate = all.find(|one| Some(&one.name) == winner.as_ref());
+        candidate.expect("the winner is a candidate").out = Some(why.to_string());
+    }
 }
 
 impl Final {
@@ -199,5 +238,42 @@ impl Learn {
         let cache = Cache::of_user(Some(&self.request.out));
         let levels = judge.levels(&cache, &mut Unwatched)?;
         Ok(judge.evaluate(&model, levels)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_race_goes_on_without_unreliable_winners_while_others_are_left() {
+        let candidate = |name: &str, score: f64| {
+            let standing =
+                json!({ "score": score, "d_stsp": 1.0, "d_h": 0.1, "pe": 0.1, "vpt": 10.0 });
+            json!({
+                "name": name, "method": "nvar", "label": "", "settings": [], "epochs": 0, "updates": 0,
+                "marks": [{ "updates": 0, "standing": standing }], "out": null
+            })
+        };
+        let candidates =
+            [1.0, 2.0, 3.0, 4.0].map(|score| candidate(&format!("nvar-{score}"), score));
+        let mut ledger: Ledger = serde_json::from_value(json!({
+            "schema": 1, "request": {}, "candidates": candidates, "winner": "nvar-1", "finals": [], "chosen": null, "seconds": 0.0
+        }))
+        .unwrap();
+        for name in ["nvar-1", "nvar-2"] {
+            ledger.winner = Some(name.to_string());
+            assert!(ledger.can_do_without(name));
+            ledger.drop_winner(UNRELIABLE);
+            assert_eq!(ledger.winner, None);
+        }
+        let open = ledger.candidates.iter().filter(|one| rank(one).is_finite());
+        assert_eq!(open.count(), 2);
+        assert!(!ledger.can_do_without("nvar-3"), "two were unreliable");
+        for one in &mut ledger.candidates {
+            one.out = (one.name != "nvar-3").then(|| "diverges".to_string());
+        }
+        assert!(!ledger.can_do_without("nvar-3"), "nobody is left");
     }
 }
