@@ -215,7 +215,7 @@ impl Search {
                 [settled.rows, walk.rows(&mut z, 0, more)?].concat()
             }
         };
-        search.attractor = Attractor::new(&thinned(&place, dim, KNOWN), dim);
+        search.attractor = place_of(&place, dim, KNOWN);
         Some(search)
     }
 
@@ -272,10 +272,13 @@ impl Search {
         }
     }
 
-    /// Whether either of two stretches lies on the other.
+    /// Whether either of two stretches lies on the other, as points or as curves.
     fn are_one(&self, a: &[f64], b: &[f64]) -> bool {
-        let place = |rows: &[f64]| Attractor::new(&thinned(rows, self.dim, COARSE), self.dim);
-        self.is_at(&place(a), b) && self.is_at(&place(b), a)
+        let points = |rows: &[f64]| Attractor::new(&thinned(rows, self.dim, COARSE), self.dim);
+        let curve = |rows: &[f64]| Attractor::closed(rows, self.dim);
+        (self.is_at(&points(a), b) && self.is_at(&points(b), a))
+            || curve(a).is_some_and(|a| self.is_at(&a, b))
+                && curve(b).is_some_and(|b| self.is_at(&b, a))
     }
 
     /// The end that a tail shares with others.
@@ -294,7 +297,7 @@ impl Search {
                 end,
                 point: rows[rows.len().saturating_sub(self.dim)..].to_vec(),
                 starts: [0; 3],
-                place: Attractor::new(&rows, self.dim),
+                place: place_of(&rows, self.dim, usize::MAX),
             });
             self.basins.found.len() - 1
         });
@@ -323,6 +326,12 @@ impl Search {
         let count = near.iter().filter(|near| **near).count();
         count as f64 >= SHARE * near.len() as f64
     }
+}
+
+/// Where an orbit is: the curve that it closes, else at most so many of its rows.
+fn place_of(rows: &[f64], dim: usize, most: usize) -> Attractor {
+    let points = || Attractor::new(&thinned(rows, dim, most), dim);
+    Attractor::closed(rows, dim).unwrap_or_else(points)
 }
 
 /// At most so many rows, evenly spaced.
@@ -481,6 +490,32 @@ mod tests {
         let slow = ends(1e-6, &known(1e-6, 10_000));
         let each_its_own = [(End::Attractor, 1), (End::Other, 1), (End::Other, 1)];
         assert_eq!(slow, each_its_own);
+    }
+
+    /// 100.000001 steps per turn on circles of radius 1 and 2, which orbits come to from either side: in 8,000 steps an orbit moves by 10⁻⁴ of
+    /// the way from one of its points to the next. All phases of a circle are one attractor.
+    #[test]
+    fn a_period_of_nearly_whole_steps_is_one_attractor() {
+        let (sin, cos) = (std::f64::consts::TAU / 100.000_001).sin_cos();
+        let turn = |z: &mut [f64]| {
+            let r = z[0].hypot(z[1]);
+            let scale = 1.0 - 0.1 * (r - 1.0) * (r - 1.4) * (r - 2.0);
+            let (x, y) = (scale * z[0], scale * z[1]);
+            (z[0], z[1]) = (cos * x - sin * y, sin * x + cos * y);
+        };
+        let (mut z, mut known) = (vec![1.0, 0.0], Vec::new());
+        for _ in 0..10_000 {
+            turn(&mut z);
+            known.extend_from_slice(&z);
+        }
+        let at = |r: f64, phase: f64| (Origin::Data, vec![r * phase.cos(), r * phase.sin()]);
+        let phases = (0..20).map(f64::from);
+        let inner = phases.clone().map(|phase| at(1.2, phase));
+        let outer = phases.map(|phase| at(1.8, phase));
+        let starts: Vec<_> = inner.chain(outer).collect();
+        let found = basins(&known, &starts, Plan::default(), turn, &|| false).found;
+        let ends: Vec<_> = found.iter().map(|b| (b.end, b.starts[0])).collect();
+        assert_eq!(ends, [(End::Attractor, 20), (End::Other, 20)]);
     }
 
     /// A state that grows by the same amount at each step never lies where it has been.
