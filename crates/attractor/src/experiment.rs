@@ -39,7 +39,7 @@ pub(crate) use fit::prepare;
 pub use prepared::{FarChannel, Parts, Preparation, Prepared, SplitError, Standardize};
 pub use raw::{Given, Origin, Raw, usual};
 pub(crate) use raw::{is_map, units_of, window_of};
-use settings::{BEST_ALONE, HELD_OUT_TRAJECTORIES, OFF};
+use settings::HELD_OUT_TRAJECTORIES;
 pub use settings::{
     ESSENTIAL, MODEL, PRESETS, Preset, all_settings, settings_by_method, settings_of,
 };
@@ -141,8 +141,6 @@ pub struct BestBy {
     pub starts: usize,
     /// What becomes of B before.
     pub spread: Spread,
-    /// Whether parameters without another attractor are preferred.
-    pub is_alone_preferred: bool,
 }
 
 /// A score that parameters are chosen by.
@@ -645,16 +643,15 @@ impl Experiment {
             } else {
                 Spread::AsTrained
             },
-            is_alone_preferred: set.choice(BEST_ALONE) == "on",
         }))
     }
 
     /// The settings that a result depends on, as text: those that act, but for the number of threads.
     pub fn fingerprint(&self) -> String {
         let acting = acting(&self.texts()).into_iter();
-        // Older runs do not have these.
-        let new = [(HELD_OUT_TRAJECTORIES, prepared::NONE), (BEST_ALONE, OFF)];
-        let is_usual = |name: &str, value: &str| new.contains(&(name, value));
+        // Older runs do not have this.
+        let new = (HELD_OUT_TRAJECTORIES, prepared::NONE);
+        let is_usual = |name: &str, value: &str| new == (name, value);
         let lines = acting.filter(|(name, value)| name != "threads" && !is_usual(name, value));
         lines
             .map(|(name, value)| format!("{name}={value}\n"))

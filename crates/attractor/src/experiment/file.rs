@@ -238,6 +238,13 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_that_is_gone_is_passed_over_where_it_said_nothing() {
+        let given = |text: &str| parse(text).unwrap().raw.given.len();
+        assert_eq!(given("best-alone = 'off'\n"), 0);
+        assert_eq!(given("best-alone = 'on'\n"), 1);
+    }
+
+    #[test]
     fn what_is_no_toml_or_no_value_is_told_with_its_line() {
         let said = |text: &str| parse(text).unwrap_err().to_string();
         assert!(said("a = 1\nb = = 2\n").ends_with("(line 2 of a.toml)"));

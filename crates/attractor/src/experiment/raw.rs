@@ -96,6 +96,9 @@ pub fn usual(method: &Method, setting: &str) -> Option<&'static str> {
         .map(|(_, text)| *text)
 }
 
+/// A setting that there was before it turned out to change nothing; runs of that time have its default in their files.
+const GONE: (&str, &str) = ("best-alone", "off");
+
 impl Raw {
     /// Adds a preset.
     pub fn preset(&mut self, name: &str) -> Result<(), ExperimentError> {
@@ -150,8 +153,11 @@ impl Raw {
         raw
     }
 
-    /// Adds a line of a file.
+    /// Adds a line of a file, unless it says nothing any more.
     pub(super) fn push_line(&mut self, name: &str, text: &str, path: &Path, line: usize) {
+        if (name, text) == GONE {
+            return;
+        }
         let path = path.to_path_buf();
         self.push(name, text, Origin::File { path, line });
     }

@@ -83,10 +83,6 @@ static OF_ALL: &[Setting] = &[
     ),
 ];
 
-/// Whether parameters without another attractor are preferred, and the value that older runs have.
-pub(super) const BEST_ALONE: &str = "best-alone";
-pub(super) const OFF: &str = "off";
-
 /// Of every method that is trained: which parameters are kept, and what is stored on the way.
 static OF_LOOP: &[Setting] = &[
     setting(
@@ -106,12 +102,6 @@ static OF_LOOP: &[Setting] = &[
         "4",
         up_to(1, 1000),
         "Number of starting rows over which best-by averages the score, the first row among them",
-    ),
-    setting(
-        BEST_ALONE,
-        OFF,
-        Domain::Choice(&[OFF, "on"]),
-        "Whether best-by counts parameters as half as bad again where a piecewise-linear map has another attractor beside that of the data",
     ),
     setting(
         "select",
@@ -140,7 +130,6 @@ static OF_LOOP: &[Setting] = &[
 static DEPENDENCES: &[Dependence] = &[
     depends("best-every", "best-by", chooses),
     depends("select", "best-by", chooses),
-    depends(BEST_ALONE, "best-by", chooses),
     depends("best-starts", "best-by", |best_by| {
         best_by != Value::Choice("pe") && chooses(best_by)
     }),

@@ -237,9 +237,6 @@ fn piecewise(kind: &Kind, goal: Goal) -> Vec<(&'static str, String, Given)> {
     if goal == Goal::Anatomy {
         made.push(kind.forced("clipped-shallow-plrnn", ADAPTIVE, 2 * units));
         made.push(kind.forced("clipped-shallow-plrnn", ("gtf", "0.05"), units));
-        for (.., settings) in &mut made {
-            settings.push(("best-alone", "on".to_string()));
-        }
     }
     made
 }

@@ -70,8 +70,6 @@ pub struct Best {
     pub epoch: u64,
     /// Whether it is an average of updates.
     pub averaged: bool,
-    /// Whether it is known to have another attractor beside that of the data.
-    pub beside: bool,
 }
 
 /// What must be the same when a run is continued.
@@ -165,7 +163,6 @@ impl Checkpoint {
             averaged: best.averaged,
             epoch: best.epoch,
             score: best.score,
-            beside: best.beside,
         });
         Numbers {
             best,
@@ -217,9 +214,6 @@ struct BestNumbers {
     averaged: bool,
     epoch: u64,
     score: f64,
-    /// Files from before there was `best-alone` do not have it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    beside: bool,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -369,7 +363,6 @@ impl<'a> File<'a> {
                 score: best.score,
                 epoch: best.epoch,
                 averaged: best.averaged,
-                beside: best.beside,
             }),
         };
         let good = match numbers.good {
@@ -492,7 +485,6 @@ mod tests {
                 score: 0.123,
                 epoch: 1,
                 averaged: true,
-                beside: true,
             }),
             seconds: 1.25,
         };

@@ -4,32 +4,16 @@
 use std::iter;
 use std::sync::Arc;
 
-use attractor_core::analysis::basins::{End, Origin as Start, Plan as Follow, basins};
-use attractor_core::analysis::cycles::{Pool, search};
-use attractor_core::analysis::stability::Kind;
 use attractor_core::dynamics::{Dynamics, Stretch};
 use attractor_core::measure::Rows;
 use attractor_core::measure::evaluate::{OrbitPart, OrbitScores, Plan, Reference, Which};
 use attractor_core::method::Trainer;
 use attractor_core::model::Model;
-use attractor_core::rng::{Rng, Stream};
 use attractor_core::train::State;
 
 use super::checkpoint::Best;
 use super::{Recording, Task};
 use crate::experiment::{BestBy, Choice, Criterion, ExperimentError, Job, Spread};
-
-/// What the score of parameters is multiplied by that have another attractor, where those without one are preferred.
-const BESIDE: f64 = 1.5;
-
-/// Rows of the data, at most, from whose regions the search for stable points starts.
-const SEARCHED: usize = 1000;
-
-/// Orbits from a box that reaches so far beyond the data, in their range; and steps of the one that they are compared with, before and
-/// after it is looked at.
-const FROM_BOX: usize = 32;
-const MARGIN: f64 = 0.1;
-const ORBIT: [usize; 2] = [2000, 8000];
 
 /// Scores parameters on the way.
 pub(super) struct Judge<'a> {
@@ -124,7 +108,7 @@ impl<'a> Judge<'a> {
     pub(super) fn compare(&self, epoch: u64, state: &State, best: &mut Option<Best>) {
         let averages = (!state.average.is_empty()).then_some((&state.average, true));
         for (theta, averaged) in [(&state.theta, false)].into_iter().chain(averages) {
-            let lowest = best.as_ref().map_or(self.largest, weighted);
+            let lowest = best.as_ref().map_or(self.largest, |best| best.score);
             let Some((theta, model)) = self.candidate(theta) else {
                 continue;
             };
@@ -133,34 +117,13 @@ impl<'a> Judge<'a> {
             let Some(score) = score.filter(|&score| score < lowest) else {
                 continue;
             };
-            let better = Best {
+            *best = Some(Best {
                 theta,
                 score,
                 epoch,
                 averaged,
-                beside: self.by.is_alone_preferred && self.is_beside(model.as_ref()),
-            };
-            if weighted(&better) < lowest {
-                *best = Some(better);
-            }
+            });
         }
-    }
-
-    /// Whether a piecewise-linear map without inputs has another attractor: a stable point, or one that orbits from a box around the
-    /// data come to. Neither search need find all there is.
-    fn is_beside(&self, model: &dyn Dynamics) -> bool {
-        let Some(form) = model.piecewise().filter(|_| model.sizes().inputs == 0) else {
-            return false;
-        };
-        let data = self.reference.data();
-        let first = model.memory().rows() - 1;
-        let every = data.len().div_ceil(SEARCHED).max(1);
-        let rows: Vec<usize> = (first..data.len()).step_by(every).collect();
-        let states = model.states_at(data, &rows);
-        let pool = Pool::of_points(states.clone(), form.dim);
-        let points = search(&form, &pool, 1, (1, 0), &|| false);
-        let mut points = points.cycles.iter();
-        points.any(|cycle| cycle.kind() == Kind::Stable) || ends_elsewhere(model, &states)
     }
 
     /// The model that is judged, with its parameters; none if its spread is to be matched and cannot be.
@@ -205,47 +168,6 @@ impl<'a> Judge<'a> {
             Criterion::StateSpace | Criterion::Forecasts => orbit.value("d_stsp"),
         }
     }
-}
-
-/// Whether orbits from a box around these states (rows of M) come to something else than the orbit from the first of them.
-fn ends_elsewhere(model: &dyn Dynamics, states: &[f64]) -> bool {
-    let m = model.sizes().state;
-    let mut next = vec![0.0; m];
-    let mut advance = |z: &mut [f64]| {
-        model.step(z, &[], &mut next);
-        z.copy_from_slice(&next);
-    };
-    let mut z = states[..m].to_vec();
-    let mut orbit = Vec::with_capacity(ORBIT[1] * m);
-    for step in 0..ORBIT[0] + ORBIT[1] {
-        advance(&mut z);
-        if step >= ORBIT[0] {
-            orbit.extend_from_slice(&z);
-        }
-    }
-    let range = |i: usize| {
-        let column = || states.iter().skip(i).step_by(m).copied();
-        let (low, high) = (
-            column().fold(f64::INFINITY, f64::min),
-            column().fold(f64::NEG_INFINITY, f64::max),
-        );
-        (low - MARGIN * (high - low), high + MARGIN * (high - low))
-    };
-    let ranges: Vec<(f64, f64)> = (0..m).map(range).collect();
-    let mut rng = Rng::new(0, Stream::Starts);
-    let mut draw = || -> Vec<f64> {
-        let ranges = ranges.iter();
-        ranges.map(|&(low, high)| rng.between(low, high)).collect()
-    };
-    let starts: Vec<_> = (0..FROM_BOX).map(|_| (Start::Box, draw())).collect();
-    let found = basins(&orbit, &starts, Follow::default(), advance, &|| false).found;
-    let is_other = |end: End| !matches!(end, End::Attractor | End::Diverges);
-    found.iter().any(|basin| is_other(basin.end))
-}
-
-/// A score, with what another attractor costs.
-fn weighted(best: &Best) -> f64 {
-    best.score * if best.beside { BESIDE } else { 1.0 }
 }
 
 /// PE(n) is a mean of squares, finite long after forecasts have diverged: beyond BOUND² times the mean variance it says
@@ -411,56 +333,6 @@ mod tests {
         let mut best = None;
         judge.compare(1, &state, &mut best);
         assert!(best.is_some_and(|best| best.averaged && best.theta == state.average));
-    }
-
-    /// z ← 1 + a z − 3.8 φ(z) has a point at 1/(4.8 − a), where its slope is a − 3.8: unstable for the tent map, a = 1.9, stable for a = 3.
-    #[test]
-    fn another_attractor_is_noticed_where_that_is_asked_for() {
-        let tent = |z: &f64| Some(1.0 + 1.9 * z - 3.8 * z.max(0.0));
-        let orbit = iter::successors(Some(0.3), tent).take(2000);
-        let series = Series::from_rows(orbit.collect(), 1, 1.0).unwrap();
-        let with = |alone: &str| {
-            let given = [
-                ("model", "shallow-plrnn"),
-                ("latent", "1"),
-                ("hidden", "1"),
-                ("window", "5"),
-                ("standardize", "off"),
-                ("best-by", "d_stsp"),
-                ("best-starts", "1"),
-                ("best-alone", alone),
-            ];
-            let task = task(&given, series.clone());
-            let judge = of(&task).unwrap().unwrap();
-            let found = |slope: f32| {
-                let set = [
-                    ("A", slope),
-                    ("W1", -3.8),
-                    ("h1", 1.0),
-                    ("W2", 1.0),
-                    ("B", 1.0),
-                ];
-                let mut best = None;
-                judge.compare(1, &state(&task, &set), &mut best);
-                best.unwrap()
-            };
-            [1.9, 3.0].map(|slope| found(slope).beside)
-        };
-        assert_eq!(with("off"), [false, false]);
-        assert_eq!(with("on"), [false, true]);
-    }
-
-    #[test]
-    fn another_attractor_counts_as_half_as_bad_again() {
-        let best = |score, beside| Best {
-            theta: Vec::new(),
-            score,
-            epoch: 1,
-            averaged: false,
-            beside,
-        };
-        assert!(weighted(&best(1.0, true)) > weighted(&best(1.4, false)));
-        assert!(weighted(&best(1.0, true)) < weighted(&best(1.6, false)));
     }
 
     /// Training rows of one frequency, selected rows of another: the model of the latter is the best.
