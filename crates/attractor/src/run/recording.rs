@@ -238,8 +238,8 @@ fn locked<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl std::fmt::Debug for Recording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rows = self.series.total_len();
-        write!(f, "{rows} rows of {}", self.source.path.display())
+        let rows = count(self.series.total_len(), "row");
+        write!(f, "{rows} of {}", self.source.path.display())
     }
 }
 

@@ -18,7 +18,10 @@ pub(in super::super) fn constant(record: &Record) -> Vec<Seen> {
             count(n, "channel")
         ),
     };
-    let remedy = "leave it out: it has no dynamics, and no spread to be scaled by";
+    let remedy = match flat.len() {
+        1 => "leave it out: it has no dynamics, and no spread to be scaled by",
+        _ => "leave them out: they have no dynamics, and no spread to be scaled by",
+    };
     vec![Seen::new(
         Severity::Problem,
         record.subject(&flat),
