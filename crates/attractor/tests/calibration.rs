@@ -1,8 +1,8 @@
 //! The verdict on series of known quality: other orbits of the same system, and series that are wrong in a known way. Some systems are
-//! tried with every test; with `ATTRACTOR_CALIBRATION=all` all of them, whose table `docs/measures.md` shows:
+//! tried with every test; with `ATTRACTOR_CALIBRATION=all` all of them, and the tables of `docs/measures.md` are printed:
 //!
 //! ```text
-//! ATTRACTOR_CALIBRATION=all cargo test --release -p attractor-rs --test all calibration:: -- --nocapture
+//! ATTRACTOR_CALIBRATION=all cargo test --workspace --test all calibration:: -- --nocapture --test-threads 1
 //! ```
 #![allow(
     clippy::unwrap_used,
@@ -169,8 +169,8 @@ fn systems(all: &'static [&'static str]) -> &'static [&'static str] {
 /// Which words were given to what.
 #[derive(Default)]
 struct Tally {
-    /// By case, in the order in which these came.
-    counts: Vec<(&'static str, BTreeMap<&'static str, usize>)>,
+    /// By case, in the order in which these came: the words, and which are right.
+    counts: Vec<(&'static str, BTreeMap<Word, usize>, Vec<Word>)>,
     right: usize,
     wrong: Vec<String>,
 }
@@ -178,12 +178,12 @@ struct Tally {
 impl Tally {
     /// Counts a word; *good* for what is not good is a failure at once.
     fn add(&mut self, system: &str, case: &'static str, right: &[Word], word: Word) {
-        let known = self.counts.iter().position(|(name, _)| *name == case);
+        let known = self.counts.iter().position(|(name, ..)| *name == case);
         let place = known.unwrap_or_else(|| {
-            self.counts.push((case, BTreeMap::new()));
+            self.counts.push((case, BTreeMap::new(), right.to_vec()));
             self.counts.len() - 1
         });
-        *self.counts[place].1.entry(word.text()).or_default() += 1;
+        *self.counts[place].1.entry(word).or_default() += 1;
         if right.contains(&word) {
             self.right += 1;
             return;
@@ -194,10 +194,23 @@ impl Tally {
         assert!(may_be_good || word != Word::Good, "{:?}", self.wrong);
     }
 
-    /// Prints the table, and fails where fewer than nineteen of twenty are right.
-    fn check(&self) {
-        for (case, counts) in &self.counts {
-            println!("| {case} | {counts:?} |");
+    /// Prints the table of the pages, and fails where fewer than nineteen of twenty are right.
+    fn check(&self, what: &str) {
+        let words = [Word::Good, Word::Partly, Word::NotAReconstruction];
+        println!("\n| {what} | systems | good | partly | not a reconstruction | right |");
+        println!("| --- | ---: | ---: | ---: | ---: | --- |");
+        for (case, counts, right) in &self.counts {
+            let systems: usize = counts.values().sum();
+            let cells = words.map(|word| match counts.get(&word) {
+                Some(number) => format!(" {number} |"),
+                None => " |".to_string(),
+            });
+            let right: Vec<&str> = right.iter().map(|word| word.text()).collect();
+            println!(
+                "| {case} | {systems} |{} {} |",
+                cells.concat(),
+                right.join(" or ")
+            );
         }
         let all = self.right + self.wrong.len();
         println!("{} of {all} right; not: {:#?}", self.right, self.wrong);
@@ -216,5 +229,5 @@ fn verdicts_on_series_of_known_quality() {
             tally.add(system, case.name, case.right, word);
         }
     }
-    tally.check();
+    tally.check("series");
 }

@@ -175,5 +175,5 @@ fn verdicts_on_models_of_known_training() {
             );
         }
     }
-    tally.check();
+    tally.check("model");
 }
