@@ -19,7 +19,7 @@ use attractor_core::hint::Hint;
 use attractor_core::measure::evaluate::{OrbitPart, OrbitScores, OtherMeasures, Plan, Reference};
 use attractor_core::measure::levels::{Level, LevelsError};
 use attractor_core::measure::valid_time::ValidTime;
-use attractor_core::measure::{Estimate, MeasureError, Options, refuse_unlike};
+use attractor_core::measure::{Estimate, MeasureError, Options, Rows, refuse_unlike};
 use attractor_core::progress::{Follow, Stopped};
 use attractor_core::series::{Series, Step};
 use attractor_core::system::simulate::SimulateError;
@@ -29,11 +29,12 @@ use crate::experiment::Parts;
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
 use crate::seen::{Seen, UnlikeError};
-use crate::verdict::Verdict;
+use crate::verdict::{OfSeed, Verdict};
 
 pub use cache::Cache;
 pub use document::{EvaluationDocument, ScoreDocument};
-pub use exponent::Exponents;
+pub(crate) use exponent::ROWS;
+pub use exponent::{Estimates, Exponents};
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -116,6 +117,10 @@ pub struct Evaluation {
     pub period: Option<f64>,
     /// The largest Lyapunov exponent of a model beside that of the system, where it is known.
     pub exponents: Option<Exponents>,
+    /// Where it is not known, and it was asked for: estimates of the largest exponent from the orbit and from the data.
+    pub estimates: Option<Estimates>,
+    /// What fits of the same settings from several seeds amount to on the same rows, this one among them; empty where there are no others.
+    pub seeds: Vec<OfSeed>,
     /// The share of the rows that a model was trained on, if its training data are known.
     pub trained_share: Option<f64>,
     /// The share of the rows that its parameters were chosen by, if that is known.
@@ -335,7 +340,7 @@ pub fn evaluate(
 ) -> Result<Evaluation, EvaluationError> {
     let judge = Judge::new(data, origin, request)?;
     let levels = judge.levels(cache, follow)?;
-    judge.evaluate(reconstruction, levels)
+    judge.evaluate_with_estimates(reconstruction, levels)
 }
 
 /// A model against the recording that it is from: by what its fit held out, else by what it was trained on.
@@ -436,10 +441,38 @@ impl Judge {
         reconstruction: &Reconstruction,
         levels: Option<Vec<Level>>,
     ) -> Result<Evaluation, EvaluationError> {
+        let orbit = self.reference.orbit(reconstruction.dynamics.as_ref());
+        self.by_orbit(reconstruction, &orbit, levels)
+    }
+
+    /// Judges a model as [`Judge::evaluate`] does; where there are levels, with estimates of the largest exponent from recordings, unless that
+    /// of the system is known.
+    pub fn evaluate_with_estimates(
+        &self,
+        reconstruction: &Reconstruction,
+        levels: Option<Vec<Level>>,
+    ) -> Result<Evaluation, EvaluationError> {
+        let is_wanted = levels.is_some() && scores::exponent(&self.request)?.is_none();
+        let orbit = self.reference.orbit(reconstruction.dynamics.as_ref());
+        let judged = self.by_orbit(reconstruction, &orbit, levels)?;
+        let truth = self.reference.truth();
+        let estimates = || exponent::estimates(Rows::new(&orbit, truth.dim()), truth, &self.step);
+        let is_there = is_wanted && !judged.diverged;
+        Ok(Evaluation {
+            estimates: is_there.then(estimates).flatten(),
+            ..judged
+        })
+    }
+
+    fn by_orbit(
+        &self,
+        reconstruction: &Reconstruction,
+        orbit: &[f64],
+        levels: Option<Vec<Level>>,
+    ) -> Result<Evaluation, EvaluationError> {
         let dynamics = reconstruction.dynamics.as_ref();
-        let orbit = self.reference.orbit(dynamics);
-        let (mut scores, found) = scores::of_orbit(&self.reference, &self.others, &orbit);
-        let period = self.period(&orbit, found.diverged);
+        let (mut scores, found) = scores::of_orbit(&self.reference, &self.others, orbit);
+        let period = self.period(orbit, found.diverged);
         let orbit = found;
         if orbit.diverged {
             scores.extend(scores::without_forecasts());
@@ -512,6 +545,8 @@ impl Judge {
             starts: None,
             period: None,
             exponents: None,
+            estimates: None,
+            seeds: Vec::new(),
             trained_share: None,
             chosen_share: None,
             floor: levels.map(|_| match &self.request.system {

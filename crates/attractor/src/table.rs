@@ -16,7 +16,7 @@ use attractor_core::measure::summary::{Summary, summaries};
 
 use crate::paper::{self, PaperRow};
 use crate::study::{Measured, Scored, StudyError};
-use crate::verdict::Word;
+use crate::verdict::{OfSeed, Word, disagreement_of_seeds};
 
 pub use document::TableDocument;
 use keys::Key;
@@ -64,6 +64,8 @@ pub struct Group {
     pub parameters: (usize, usize),
     /// Runs with the verdict *good*; none if no run has a verdict.
     pub good: Option<usize>,
+    /// How its runs disagree, if they do: their verdicts differ, or their D_stsp cover half the way from floor to chance.
+    pub disagreement: Option<String>,
     /// The row of the paper that all its runs correspond to, if it is asked for.
     pub paper: Option<&'static PaperRow>,
     /// The measures.
@@ -186,6 +188,7 @@ impl Group {
             dim: span(runs.iter().map(|run| run.dim)),
             parameters: span(runs.iter().map(|run| run.parameters)),
             good: good(runs),
+            disagreement: disagreement(runs),
             paper,
             columns: columns
                 .map(|(i, (id, summary))| Column {
@@ -240,6 +243,23 @@ fn good(runs: &[&Scored]) -> Option<usize> {
     let is_known = runs.iter().any(|run| run.verdict.is_some());
     let is_good = |run: &&&Scored| run.verdict == Some(Word::Good);
     is_known.then(|| runs.iter().filter(is_good).count())
+}
+
+/// How runs that differ in their seeds alone disagree; none if they do not.
+fn disagreement(runs: &[&Scored]) -> Option<String> {
+    let mut pairs = runs.windows(2);
+    if !pairs.all(|pair| pair[0].settings == pair[1].settings) {
+        return None;
+    }
+    let diverged = |run: &Scored| run.diverged().then_some(Word::NotAReconstruction);
+    let of = |run: &&Scored| OfSeed {
+        word: diverged(run).or(run.verdict),
+        d_stsp: run.value("d_stsp"),
+    };
+    let seeds: Vec<OfSeed> = runs.iter().map(of).collect();
+    let floor = level(runs, "d_stsp", |measured| measured.floor);
+    let chance = level(runs, "d_stsp", |measured| measured.chance);
+    disagreement_of_seeds(&seeds, floor, chance)
 }
 
 /// The scores of every run, NaN where there is none.

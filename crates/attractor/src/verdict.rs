@@ -29,13 +29,17 @@
 use attractor_core::hint::Hint;
 use attractor_core::method;
 use attractor_core::text::{count, figure};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::evaluation::{Evaluation, Exponents, Score};
+use crate::evaluation::{Estimates, Evaluation, Exponents, Score};
 use crate::experiment;
 
+mod seeds;
+
+pub use seeds::{OfSeed, disagreement as disagreement_of_seeds};
+
 /// The word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Word {
     /// Nothing can be said.
@@ -150,6 +154,8 @@ impl Verdict {
         );
         let agree = evaluation.exponents.filter(|found| !found.differ());
         reasons.extend(agree.as_ref().map(of_exponents));
+        reasons.extend(evaluation.estimates.as_ref().map(of_estimates));
+        reasons.extend(of_seeds(evaluation));
         Verdict {
             word,
             reasons,
@@ -206,6 +212,31 @@ fn of_exponents(found: &Exponents) -> String {
         figure(found.error),
         figure(found.truth)
     )
+}
+
+/// Estimates from recordings, which are biased by noise and length and so decide nothing.
+fn of_estimates(found: &Estimates) -> String {
+    let said = if found.differ() {
+        "they differ; such estimates are biased, and noise lowers that of the data, so this decides nothing"
+    } else {
+        "they agree"
+    };
+    let with_error = |(value, error): (f64, f64)| format!("{} ± {}", figure(value), figure(error));
+    format!(
+        "largest Lyapunov exponent, estimated from the first channel: {} of its orbit, {} of the data; {said}",
+        with_error(found.model),
+        with_error(found.data)
+    )
+}
+
+/// How fits of the same settings from several seeds disagree.
+fn of_seeds(evaluation: &Evaluation) -> Option<String> {
+    let level = score(evaluation, "d_stsp").and_then(|score| score.level.as_ref());
+    let (floor, chance) = level.map_or((None, None), |level| (level.floor, level.chance));
+    let disagreement = disagreement_of_seeds(&evaluation.seeds, floor, chance)?;
+    Some(format!(
+        "{disagreement}; one fit says little about these settings"
+    ))
 }
 
 /// Why an orbit that has come to rest has no spectrum.

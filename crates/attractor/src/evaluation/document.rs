@@ -45,6 +45,7 @@ struct OfModel {
     pe_n: usize,
     starts: StartsDocument,
     lyapunov: Option<LyapunovDocument>,
+    lyapunov_estimates: Option<EstimatesDocument>,
     trained_share: Option<f64>,
     chosen_share: Option<f64>,
 }
@@ -55,6 +56,15 @@ struct LyapunovDocument {
     value: f64,
     standard_error: f64,
     system: f64,
+}
+
+/// The largest exponent per unit of time, estimated from recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct EstimatesDocument {
+    model: f64,
+    model_error: f64,
+    data: f64,
+    data_error: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -123,6 +133,12 @@ impl Evaluation {
                     value: found.model,
                     standard_error: found.error,
                     system: found.truth,
+                }),
+                lyapunov_estimates: self.estimates.map(|found| EstimatesDocument {
+                    model: found.model.0,
+                    model_error: found.model.1,
+                    data: found.data.0,
+                    data_error: found.data.1,
                 }),
                 trained_share: self.trained_share,
                 chosen_share: self.chosen_share,

@@ -8,6 +8,7 @@ use attractor_core::series::Series;
 
 use super::bench::{self, Bench, LAST_STARTS};
 use super::fit::{Fitted, fit, side_by_side};
+use super::ledger::REPEATED;
 use super::race::{SEEDS, rank, stopped_in};
 use super::{Candidate, Event, Final, Goal, Learn, LearnError, Ledger, Spectator};
 use crate::Error;
@@ -15,6 +16,7 @@ use crate::anatomy::{self, dissect, sentence};
 use crate::evaluation::{self, Cache, Evaluation, Judge, Levels, Origin};
 use crate::model_file::Reconstruction;
 use crate::run::Folder;
+use crate::verdict::{OfSeed, Word};
 
 /// What another attractor beside the one that is wanted costs a piecewise-linear model, in units of the score.
 const BESIDE: f64 = 0.5;
@@ -119,7 +121,7 @@ fn ended(
     bench: &Bench,
     spectator: &dyn Spectator,
 ) -> Result<Option<Final>, Error> {
-    let folder = format!("final-{seed}");
+    let folder = format!("{REPEATED}{seed}");
     let held_out = learn.shares.settings(learn.shares.finals);
     let experiment = winner.experiment(&held_out, seed)?;
     let place = learn.request.out.join(&folder);
@@ -139,6 +141,7 @@ fn ended(
         standing,
         beside,
         tested: None,
+        word: None,
     }))
 }
 
@@ -155,6 +158,7 @@ fn raced(learn: &Learn, winner: &Candidate, bench: &Bench) -> Result<Option<Fina
         standing: standing.score.is_some().then_some(standing),
         beside: beside(learn, &model)?,
         tested: None,
+        word: None,
     }))
 }
 
@@ -188,14 +192,32 @@ pub(super) fn tested(
 ) -> Result<(PathBuf, Result<Evaluation, String>), Error> {
     let chosen = ledger.chosen.clone().expect("the finals choose");
     let run = learn.request.out.join(&chosen);
-    let evaluation = learn.verdict(&run);
-    if evaluation.is_ok() {
+    let mut evaluation = learn.verdict(&run);
+    if let Ok(evaluation) = &mut evaluation {
         for one in &mut ledger.finals {
             let found = learn.verdict(&learn.request.out.join(&one.folder)).ok();
             one.tested = found.as_ref().and_then(d_stsp);
+            one.word = found.map(|found| found.verdict().word);
         }
+        evaluation.seeds = of_seeds(&ledger.finals);
     }
     Ok((run, evaluation.map_err(|error| error.to_string())))
+}
+
+/// What the repeated fits amount to, without the run of the race, which has fewer rows.
+fn of_seeds(finals: &[Final]) -> Vec<OfSeed> {
+    let repeated = finals.iter().filter(|one| one.is_repeated());
+    let of = |one: &Final| match &one.standing {
+        None => OfSeed {
+            word: Some(Word::NotAReconstruction),
+            d_stsp: None,
+        },
+        Some(_) => OfSeed {
+            word: one.word,
+            d_stsp: one.tested,
+        },
+    };
+    repeated.map(of).collect()
 }
 
 fn d_stsp(evaluation: &Evaluation) -> Option<f64> {
@@ -237,7 +259,7 @@ impl Learn {
         let judge = Judge::new(&data, &Origin::of(&model, run), &request)?;
         let cache = Cache::of_user(Some(&self.request.out));
         let levels = judge.levels(&cache, &mut Unwatched)?;
-        Ok(judge.evaluate(&model, levels)?)
+        Ok(judge.evaluate_with_estimates(&model, levels)?)
     }
 }
 

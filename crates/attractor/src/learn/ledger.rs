@@ -9,10 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::STATES;
 use super::{LearnError, Request, Standing};
+use crate::verdict::Word;
 use crate::{Error, store};
 
 /// The file.
 const RECORD: &str = "learn.json";
+
+/// What names of folders of repeated fits begin with.
+pub(super) const REPEATED: &str = "final-";
 
 /// Raised when a field is renamed or removed.
 const SCHEMA: u32 = 1;
@@ -78,6 +82,16 @@ pub struct Final {
     pub beside: Option<String>,
     /// D_stsp on the test part, which decides nothing.
     pub tested: Option<f64>,
+    /// Its verdict by the test part, which decides nothing.
+    #[serde(default)]
+    pub word: Option<Word>,
+}
+
+impl Final {
+    /// Whether it was fitted to all rows before the test part, from a seed of its own.
+    pub fn is_repeated(&self) -> bool {
+        self.folder.starts_with(REPEATED)
+    }
 }
 
 impl Candidate {

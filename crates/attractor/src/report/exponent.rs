@@ -11,8 +11,8 @@ use super::signals::Signals;
 use crate::anatomy;
 use crate::recording_exponent::{self, of_recording};
 
-/// Rows that it is estimated from, at most: a second's work each.
-const ROWS: usize = 6000;
+/// Rows that it is estimated from, at most, as in an evaluation.
+const ROWS: usize = crate::evaluation::ROWS;
 
 /// The part of the document: value, error and where it is from; `why` if there is none.
 pub(super) fn beside(
@@ -23,6 +23,16 @@ pub(super) fn beside(
 ) -> Value {
     if let Some(system) = judged["lyapunov"]["system"].as_f64() {
         return json!({ "value": system, "from": "system" });
+    }
+    let known = &judged["lyapunov_estimates"];
+    if known.is_object() {
+        return json!({
+            "value": known["data"],
+            "error": known["data_error"],
+            "from": "data",
+            "model": known["model"],
+            "model_error": known["model_error"],
+        });
     }
     if let Err(why) = &material.truth {
         return json!({ "why": why });

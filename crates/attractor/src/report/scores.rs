@@ -58,6 +58,7 @@ fn rows(evaluation: &Value, from: &str) -> Value {
         "notes": evaluation["notes"],
         "verdict": evaluation["verdict"],
         "lyapunov": evaluation["lyapunov"],
+        "lyapunov_estimates": evaluation["lyapunov_estimates"],
         "measures": rows.collect::<Vec<_>>(),
     })
 }

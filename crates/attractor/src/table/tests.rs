@@ -83,6 +83,24 @@ fn good_runs_are_counted_where_verdicts_are_known() {
     assert!(row.starts_with("| 0.1 | 4 | 1 | 2 | 3 |"), "{row}");
 }
 
+/// √(4/0.125) = 5.7 is half of the way from floor to chance: 1 to 4 is less, 10 to 99 more. Runs with other settings are no seeds.
+#[test]
+fn groups_say_where_their_seeds_disagree() {
+    let mut runs = runs();
+    let of = |runs: &[Scored], by: &[&str]| -> Vec<Option<String>> {
+        let groups = table(runs, by).groups.into_iter();
+        groups.map(|group| group.disagreement).collect()
+    };
+    let wide = "seeds disagree: D_stsp from 10 to 99 (floor 0.125, chance 4)";
+    assert_eq!(of(&runs, &[]), [None, Some(wide.to_string())]);
+    assert_eq!(of(&runs, &["hidden"]), [None]);
+    for run in &mut runs[..3] {
+        run.verdict = Some(Word::Partly);
+    }
+    let differ = "seeds disagree: 3 partly, 1 not a reconstruction";
+    assert_eq!(of(&runs, &[])[0].as_deref(), Some(differ));
+}
+
 fn table(runs: &[Scored], by: &[&str]) -> Table {
     let by: Vec<String> = by.iter().map(|key| key.to_string()).collect();
     Table::new(runs, &by, Beside::Paper).unwrap()

@@ -37,6 +37,8 @@ fn evaluation(scores: &[Numbers]) -> Evaluation {
         }),
         period: None,
         exponents: None,
+        estimates: None,
+        seeds: Vec::new(),
         trained_share: None,
         chosen_share: None,
         floor: Some(Floor::Halves),
@@ -243,4 +245,40 @@ fn advice_fits_the_way_a_model_was_fitted() {
     assert!(advice("clipped-shallow-plrnn").contains("--hidden"));
     assert!(advice("lstm").starts_with("train longer") && !advice("lstm").contains("--preset"));
     assert!(advice("sindy").contains("attractor learn") && !advice("sindy").contains("train"));
+}
+
+/// Estimates, and fits from other seeds, are reasons that change no word.
+#[test]
+fn estimates_and_seeds_are_reasons_that_decide_nothing() {
+    let with = |model: f64, data: f64| {
+        let estimates = Estimates {
+            model: (model, 0.02),
+            data: (data, 0.03),
+        };
+        let verdict = Verdict::of(&Evaluation {
+            estimates: Some(estimates),
+            ..evaluation(&GOOD)
+        });
+        (verdict.word, verdict.reasons.last().unwrap().clone())
+    };
+    let (agree, differ) = (with(0.81, 0.72), with(0.9, 0.4));
+    assert_eq!((agree.0, differ.0), (Word::Good, Word::Good));
+    assert_eq!(
+        agree.1,
+        "largest Lyapunov exponent, estimated from the first channel: 0.81 ± 0.02 of its orbit, 0.72 ± 0.03 of the data; they agree"
+    );
+    assert!(differ.1.contains("they differ"), "{}", differ.1);
+    let of = |word: Word, d_stsp: f64| OfSeed {
+        word: Some(word),
+        d_stsp: Some(d_stsp),
+    };
+    let verdict = Verdict::of(&Evaluation {
+        seeds: vec![of(Word::Good, 0.26), of(Word::Partly, 1.4)],
+        ..evaluation(&GOOD)
+    });
+    assert_eq!(verdict.word, Word::Good);
+    assert_eq!(
+        verdict.reasons[4],
+        "seeds disagree: 1 good, 1 partly; D_stsp from 0.26 to 1.4 (floor 0.17, chance 2.3); one fit says little about these settings"
+    );
 }

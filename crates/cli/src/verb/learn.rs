@@ -274,7 +274,7 @@ pub(super) fn write_seeds(learned: &Learned, out: &mut dyn Write) -> io::Result<
         .ledger
         .finals
         .iter()
-        .filter(|one| one.folder.starts_with("final"))
+        .filter(|one| one.is_repeated())
         .collect();
     let tested: Vec<String> = seeds.iter().map(|one| number(one.tested)).collect();
     let is_one = tested.windows(2).all(|pair| pair[0] == pair[1]);

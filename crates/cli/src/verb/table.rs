@@ -127,6 +127,7 @@ impl Table {
             let note = "judged by rows that they were trained on or chosen by";
             writeln!(notes(), "note: {seen} of {all} are {note}")?;
         }
+        tell_disagreements(&tables, &mut notes())?;
         let mut groups = tables.iter().flat_map(|table| &table.groups);
         if self.reference.is_some() && groups.all(|group| group.paper.is_none()) {
             let note = "note: no group names its row of the paper; with `paper = \"…\"` in the study, `attractor sweep` \
@@ -147,6 +148,32 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// Groups of which it is said how they disagree; of more, only how many do.
+const SAID: usize = 8;
+
+/// Says where the seeds of a group disagree.
+fn tell_disagreements(tables: &[Groups], notes: &mut dyn Write) -> io::Result<()> {
+    let groups = || tables.iter().flat_map(|table| &table.groups);
+    let found: Vec<_> = groups()
+        .filter_map(|group| Some((group, group.disagreement.as_ref()?)))
+        .collect();
+    if found.len() > SAID {
+        let (some, all) = (found.len(), count(groups().count(), "group"));
+        return writeln!(
+            notes,
+            "note: in {some} of {all} seeds disagree; `--json` says how"
+        );
+    }
+    for (group, how) in found {
+        let name: String = match group.values.as_slice() {
+            [] => String::new(),
+            values => format!("{}: ", values.join(", ")),
+        };
+        writeln!(notes, "note: {name}{how}")?;
+    }
+    Ok(())
 }
 
 /// Says where runs are of versions whose numbers differ.
