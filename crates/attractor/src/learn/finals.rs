@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use attractor_core::measure::levels::Level;
 use attractor_core::progress::Unwatched;
 use attractor_core::series::Series;
 
@@ -192,10 +193,11 @@ pub(super) fn tested(
 ) -> Result<(PathBuf, Result<Evaluation, String>), Error> {
     let chosen = ledger.chosen.clone().expect("the finals choose");
     let run = learn.request.out.join(&chosen);
-    let mut evaluation = learn.verdict(&run);
+    let mut evaluation = learn.against_test(&run).and_then(|test| test.verdict());
     if let Ok(evaluation) = &mut evaluation {
         for one in &mut ledger.finals {
-            let found = learn.verdict(&learn.request.out.join(&one.folder)).ok();
+            let test = learn.against_test(&learn.request.out.join(&one.folder));
+            let found = test.and_then(|test| test.scores()).ok();
             one.tested = found.as_ref().and_then(d_stsp);
             one.word = found.map(|found| found.verdict().word);
         }
@@ -244,8 +246,8 @@ impl Learn {
         Bench::new(self.request.goal, rows, LAST_STARTS, &cache, &mut Unwatched)
     }
 
-    /// A run judged by the test part, beside its floors and chance levels.
-    fn verdict(&self, run: &Path) -> Result<Evaluation, Error> {
+    /// A run and the test part, with its floors and chance levels.
+    fn against_test(&self, run: &Path) -> Result<Tested, Error> {
         let model = Folder::new(run).model()?;
         let held_out = self.shares.settings(self.shares.finals);
         let parts = self.plain_parts(&held_out)?;
@@ -259,7 +261,29 @@ impl Learn {
         let judge = Judge::new(&data, &Origin::of(&model, run), &request)?;
         let cache = Cache::of_user(Some(&self.request.out));
         let levels = judge.levels(&cache, &mut Unwatched)?;
-        Ok(judge.evaluate_with_estimates(&model, levels)?)
+        Ok(Tested {
+            judge,
+            model,
+            levels,
+        })
+    }
+}
+
+/// A model and what it is judged by.
+struct Tested {
+    judge: Judge,
+    model: Reconstruction,
+    levels: Option<Vec<Level>>,
+}
+
+impl Tested {
+    fn scores(self) -> Result<Evaluation, Error> {
+        Ok(self.judge.evaluate(&self.model, self.levels)?)
+    }
+
+    fn verdict(self) -> Result<Evaluation, Error> {
+        let judge = &self.judge;
+        Ok(judge.evaluate_with_estimates(&self.model, self.levels)?)
     }
 }
 
