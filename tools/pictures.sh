@@ -44,6 +44,7 @@ picture exponents lyapunov run --data test.csv --system lorenz63 --labels model
 picture spectra spectrum run --data test.csv --labels model
 picture lyapunov-fit lyapunov-fit test.csv --channels x --labels 'x of Lorenz-63'
 picture gtf-scheme gtf-scheme
+picture jacobian-norms jacobian-norms run --data test.csv --labels 'trained model'
 picture line-search line-search search --labels Lorenz-63
 picture sindy forecast sindy --data fine-test.csv --from row:5000 --steps 7500 --labels SINDy
 picture lstm reconstruction lstm --data test.csv --from row:2500 --steps 1500 --labels LSTM
