@@ -57,6 +57,7 @@ fn rows(evaluation: &Value, from: &str) -> Value {
         "floor_from": evaluation["floor_from"],
         "notes": evaluation["notes"],
         "verdict": evaluation["verdict"],
+        "period": evaluation["period"],
         "lyapunov": evaluation["lyapunov"],
         "lyapunov_estimates": evaluation["lyapunov_estimates"],
         "measures": rows.collect::<Vec<_>>(),

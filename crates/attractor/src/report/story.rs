@@ -21,7 +21,7 @@ pub(super) fn paragraphs(material: &Material, document: &Value) -> Vec<String> {
     let answers = [
         judged(&document["scores"]),
         forecast(&document["scores"]),
-        dynamics(&document["dynamics"], &document["signals"]),
+        dynamics(&document["dynamics"], document),
     ];
     let answers: Vec<String> = answers.into_iter().flatten().collect();
     let question = [Some(asked), ended, kept].into_iter().flatten();
@@ -199,8 +199,8 @@ fn forecast(scores: &Value) -> Option<String> {
     })
 }
 
-fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
-    let diverged = [signals, dynamics].map(|part| part["diverged_at"].as_u64());
+fn dynamics(dynamics: &Value, document: &Value) -> Option<String> {
+    let diverged = [&document["signals"], dynamics].map(|part| part["diverged_at"].as_u64());
     if let Some(step) = diverged.into_iter().flatten().next() {
         let steps = grouped_count(step as usize, "step");
         return Some(format!("Its free orbit leaves all bounds after {steps}."));
@@ -212,7 +212,9 @@ fn dynamics(dynamics: &Value, signals: &Value) -> Option<String> {
     let growth = lyapunov["per_step"][0].as_f64()? * steps;
     let per = lyapunov["per"].as_str()?;
     let per = if per == "time" { "unit of time" } else { per };
-    let meaning = match (dynamics["period"].as_f64(), largest) {
+    // That of the verdict, where it has one: a longer orbit has another in the last digits.
+    let period = [&document["scores"], dynamics].map(|part| part["period"].as_f64());
+    let meaning = match (period.into_iter().flatten().next(), largest) {
         (Some(period), _) => format!("the orbit is regular, with a period of {}", figure(period)),
         // Distances grow with the length of a regular orbit at most, those of a chaotic one exponentially.
         (None, v) if v > 3.0 * error && growth > steps.ln() => "the orbit is chaotic".to_string(),

@@ -16,7 +16,7 @@ function addDynamics(data) {
             ? "−∞"
             : withError(lyapunov.exponents[0], lyapunov.standard_errors[0]),
         ]
-      : ["exponents", `none: diverges at step ${grouped(dynamics.diverged_at)}`],
+      : ["exponents", "none: the orbit diverges"],
     lyapunov ? ["Kaplan–Yorke dimension", figure(dynamics.kaplan_yorke)] : null,
     ["fixed points", String(dynamics.periodic[0].count)],
     regions

@@ -33,7 +33,7 @@ function level(name, value, colour, mark = "tick") {
 }
 
 function scoreTile(title, score, scores) {
-  if (!score) return tile(title, "–", null, null, make("li", {}, scores.why || "not scored"));
+  if (!score) return tile(title, "–", null, null, make("li", {}, scores.why ? "not judged" : "not scored"));
   // The rest of the reason stands beside the score below.
   if (score.value === null) return tile(title, "–", null, scaleOf(score), [make("li", { class: "why" }, (score.why || "not scored").split(":")[0]), ...levelsOf(score)]);
   return tile(title, figure(score.value, 3), `${score.better} is better`, scaleOf(score), levelsOf(score));
@@ -68,7 +68,7 @@ function exponentTile({ dynamics, exponent }) {
   const title = "Largest Lyapunov exponent";
   const { lyapunov } = dynamics;
   if (!lyapunov) {
-    const why = dynamics.diverged_at ? `diverges at step ${grouped(dynamics.diverged_at)}` : dynamics.why || "none";
+    const why = dynamics.diverged_at ? "the orbit diverges" : dynamics.why || "none";
     return tile(title, "–", null, null, make("li", {}, why));
   }
   const [value, error] = [lyapunov.exponents[0], lyapunov.standard_errors[0]];

@@ -75,12 +75,13 @@ function powerText(exponent) {
     .replace(/\d/g, (d) => digits[Number(d)])}`;
 }
 
-/** A range for data and for what a model makes of them: what is farther from the data than they are wide is cut. */
-function rangeBeside(truth, generated) {
+/** A range for data and for what a model makes of them: what is farther from the data than they, or all of them, are wide is cut. */
+function rangeBeside(truth, generated, all = truth) {
   const [low, high] = rangeOf([truth, generated]);
   if (!truth.length) return [low, high];
   const [least, most] = rangeOf([truth]);
-  const room = most - least || Infinity;
+  const [lowest, highest] = rangeOf([all]);
+  const room = highest - lowest || Infinity;
   return [Math.max(low, least - room), Math.min(high, most + room)];
 }
 

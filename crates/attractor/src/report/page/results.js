@@ -3,7 +3,7 @@
 
 function addScores(scores) {
   if (!scores.measures) {
-    addSection("scores", "Scores", make("p", {}, `There are no scores: ${scores.why}.`));
+    addSection("scores", "Scores", make("p", {}, coded(`There are no scores: ${scores.why}.`)));
     return;
   }
   const titles = ["measure", "", "value", "floor", "chance"].map((text) => make("span", {}, text));

@@ -103,7 +103,8 @@ function freelyWords({ transient }) {
 }
 
 /** Why the model has no spectrum. */
-function spectrumWords({ spectra, generated }) {
+function spectrumWords({ spectra, generated, diverged_at: diverged }) {
+  if (diverged !== null) return "The model's orbit leaves all bounds: it has no spectrum.";
   return generated.length && !spectra.generated ? "The model's orbit has shrunk to a point, or is too short: it has no spectrum." : null;
 }
 
@@ -174,7 +175,7 @@ function addForecast(data, picker) {
         marks: [{ x: time(from + forecast.valid), text: `valid for ${counted(forecast.valid, "row")}` }],
         xLabel: time.label,
         yLabel: picker.label(),
-        yRange: padded(rangeBeside(...lines.map(({ y }) => y))),
+        yRange: padded(rangeBeside(...lines.map(({ y }) => y), columnOf(truth, dim, picker.chosen, 0, truth.length / dim))),
       };
     },
     250,
