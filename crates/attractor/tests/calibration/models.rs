@@ -29,7 +29,7 @@ const CUBIC: [&str; 7] = [
     "duffing",
 ];
 
-/// Systems that the network learns in 10,000 updates.
+/// Systems that the network learns in 20,000 updates.
 const LEARNT: [&str; 2] = ["lorenz63", "duffing"];
 
 /// How a model is made of the data, and which words are right.
@@ -77,8 +77,8 @@ const CASES: [Case; 8] = [
         right: &[Word::Good],
     },
     Case {
-        name: "a network after 10,000 updates",
-        settings: network!("200"),
+        name: "a network after 20,000 updates",
+        settings: network!("400"),
         only: Some(&LEARNT),
         rows: Order::Kept,
         right: &[Word::Good],
