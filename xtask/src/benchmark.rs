@@ -302,7 +302,7 @@ fn write_table() -> Result<(), String> {
             let is_one = |line: &&&Value| words.iter().any(|word| line["word"] == **word);
             lines.iter().filter(is_one).count()
         };
-        let of_peers = |value: fn(&Value) -> Option<f64>, best: fn(f64, f64) -> f64| {
+        let of_peers = |value: Number, best: Best| {
             let ratios = lines
                 .iter()
                 .filter_map(|line| against_peers(line, &scores_of(&groups, line), (value, best)));
@@ -363,6 +363,10 @@ fn scores_of<'a>(groups: &BTreeMap<Group, Vec<&'a Value>>, line: &Value) -> Vec<
     groups.values().flatten().filter(same).copied().collect()
 }
 
+/// A number of a line, if it has one; and which of two is the better.
+type Number = fn(&Value) -> Option<f64>;
+type Best = fn(f64, f64) -> f64;
+
 fn d_stsp(line: &Value) -> Option<f64> {
     line["d_stsp_median"].as_f64()
 }
@@ -376,11 +380,7 @@ fn valid_steps(line: &Value) -> Option<f64> {
 }
 
 /// A score divided by the best of the peers on the same recording; a lost model is infinitely far, or forecasts nothing.
-fn against_peers(
-    line: &Value,
-    same: &[&Value],
-    (value, best): (fn(&Value) -> Option<f64>, fn(f64, f64) -> f64),
-) -> Option<f64> {
+fn against_peers(line: &Value, same: &[&Value], (value, best): (Number, Best)) -> Option<f64> {
     let is_peer = |other: &&&Value| {
         ["reservoir", "nvar", "sindy"]
             .iter()

@@ -27,7 +27,7 @@ pub(super) enum Beside {
     /// A run, whose orbit or predictions are computed.
     Run(Box<Subject>),
     /// Orbit or predictions from a file.
-    File(Stored),
+    File(Box<Stored>),
 }
 
 /// An orbit, or predictions row by row, from a file of data in the units of the truth.
@@ -126,7 +126,8 @@ impl Request {
         let named = self.subjects.iter().zip(self.names());
         let open = |(path, name): (&PathBuf, String)| {
             if path.is_file() && format::is_known(path) {
-                self.stored(path, name).map(Beside::File)
+                self.stored(path, name)
+                    .map(|stored| Beside::File(Box::new(stored)))
             } else {
                 let run = self.run_beside_truth(path, name);
                 run.map(|run| Beside::Run(Box::new(run)))
