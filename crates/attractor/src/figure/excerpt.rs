@@ -34,7 +34,7 @@ pub(super) struct Orbit {
     pub(super) scaled: Vec<f64>,
 }
 
-/// The truth with an orbit a run.
+/// The truth with one orbit per run.
 pub(super) struct Compared {
     /// The truth.
     pub(super) excerpt: Excerpt,

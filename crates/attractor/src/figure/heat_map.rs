@@ -1,4 +1,4 @@
-//! All channels against time as colours, the truth and below it a free orbit a run from its first row (Hess et al. 2023, Figs.
+//! All channels against time as colours, the truth and below it a free orbit per run from its first row (Hess et al. 2023, Figs.
 //! S5, S6 and S11).
 
 use super::field::{self, Meaning};
@@ -9,7 +9,7 @@ use crate::chart::Page;
 pub(super) const KIND: Kind = Kind {
     id: "heat-map",
     paper: "Figs. S5, S6, S11",
-    summary: "All channels against time as colours, the truth and a free orbit a run",
+    summary: "All channels against time as colours, the truth and a free orbit per run",
     takes: Takes::Runs,
     heeds: &["--data", "--steps", "--z-score"],
     draw,

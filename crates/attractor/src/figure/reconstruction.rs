@@ -1,4 +1,4 @@
-//! The truth, and below it a free orbit a run from its first row: traces against time; of three channels the state space as a box seen from
+//! The truth, and below it a free orbit per run from its first row: traces against time; of three channels the state space as a box seen from
 //! an angle, of two the plane (Hess et al. 2023, Figs. 3, S4 and S12).
 
 use super::excerpt::{Compared, Excerpt};

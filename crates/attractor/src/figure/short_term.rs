@@ -1,4 +1,4 @@
-//! Forecasts as colours, a row a run: the truth, a free orbit from its first row, and their difference (Hess et al. 2023,
+//! Forecasts as colours, one row per run: the truth, a free orbit from its first row, and their difference (Hess et al. 2023,
 //! Fig. S8).
 
 use super::field::{self, Meaning};
@@ -9,7 +9,7 @@ use crate::chart::Page;
 pub(super) const KIND: Kind = Kind {
     id: "short-term",
     paper: "Fig. S8",
-    summary: "Truth, forecast and their difference as colours, a row a run",
+    summary: "Truth, forecast and their difference as colours, one row per run",
     takes: Takes::Runs,
     heeds: &["--data", "--steps"],
     draw,
