@@ -104,8 +104,9 @@ function freelyWords({ transient }) {
 
 /** Why the model has no spectrum. */
 function spectrumWords({ spectra, generated, diverged_at: diverged }) {
-  if (diverged !== null) return "The model's orbit leaves all bounds: it has no spectrum.";
-  return generated.length && !spectra.generated ? "The model's orbit has shrunk to a point, or is too short: it has no spectrum." : null;
+  if (!generated.length || spectra.generated) return null;
+  const why = diverged !== null ? "leaves all bounds" : "has shrunk to a point, or is too short";
+  return `The model's orbit ${why}: it has no spectrum.`;
 }
 
 function sides(truth) {
