@@ -292,41 +292,8 @@ fn write_table() -> Result<(), String> {
         groups.entry(group).or_default().push(line);
     }
     let mut page = String::from(HEAD);
-    for ((is_tuned_on, rows, noise, method), lines) in &groups {
-        let half = if *is_tuned_on {
-            "tuned on"
-        } else {
-            "judged on"
-        };
-        let share = |words: &[&str]| {
-            let is_one = |line: &&&Value| words.iter().any(|word| line["word"] == **word);
-            lines.iter().filter(is_one).count()
-        };
-        let of_peers = |value: Number, best: Best| {
-            let ratios = lines
-                .iter()
-                .filter_map(|line| against_peers(line, &scores_of(&groups, line), (value, best)));
-            median(ratios.collect())
-        };
-        let exponents = lines.iter().filter_map(|line| {
-            let (found, truth) = (
-                line["exponent"].as_f64()?,
-                line["exponent_of_system"].as_f64()?,
-            );
-            (truth > 0.0).then_some(100.0 * (found / truth - 1.0).abs())
-        });
-        let _ = writeln!(
-            page,
-            "| {half} | {rows} | {noise} | {method} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            lines.len(),
-            share(&["good"]),
-            share(&["partly", "cannot tell"]),
-            share(&["not a reconstruction", "none"]),
-            of_peers(d_stsp, f64::min),
-            of_peers(above_floor, f64::min),
-            of_peers(valid_steps, f64::max),
-            median(exponents.collect()),
-        );
+    for (group, lines) in &groups {
+        let _ = writeln!(page, "{}", row(group, lines, &groups));
     }
     fs::write(folder().join("table.md"), page).map_err(in_words)?;
     let is_shown =
@@ -338,6 +305,47 @@ fn write_table() -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// A row of the table.
+fn row(
+    (is_tuned_on, rows, noise, method): &Group,
+    lines: &[&Value],
+    groups: &BTreeMap<Group, Vec<&Value>>,
+) -> String {
+    let half = if *is_tuned_on {
+        "tuned on"
+    } else {
+        "judged on"
+    };
+    let share = |words: &[&str]| {
+        let is_one = |line: &&&Value| words.iter().any(|word| line["word"] == **word);
+        lines.iter().filter(is_one).count()
+    };
+    let of_peers = |value: Number, best: Best| {
+        let ratios = lines
+            .iter()
+            .filter_map(|line| against_peers(line, &scores_of(groups, line), (value, best)));
+        median(ratios.collect())
+    };
+    let exponents = lines.iter().filter_map(|line| {
+        let (found, truth) = (
+            line["exponent"].as_f64()?,
+            line["exponent_of_system"].as_f64()?,
+        );
+        (truth > 0.0).then_some(100.0 * (found / truth - 1.0).abs())
+    });
+    format!(
+        "| {half} | {rows} | {noise} | {method} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        lines.len(),
+        share(&["good"]),
+        share(&["partly", "cannot tell"]),
+        share(&["not a reconstruction", "none"]),
+        of_peers(d_stsp, f64::min),
+        of_peers(above_floor, f64::min),
+        of_peers(valid_steps, f64::max),
+        median(exponents.collect()),
+    )
 }
 
 const HEAD: &str = "\
