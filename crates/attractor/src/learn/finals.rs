@@ -8,7 +8,7 @@ use attractor_core::progress::Unwatched;
 use attractor_core::series::Series;
 
 use super::bench::{self, Bench, LAST_STARTS};
-use super::fit::{Fitted, fit, side_by_side};
+use super::fit::{Fitted, Limit, fit, side_by_side};
 use super::ledger::REPEATED;
 use super::race::{SEEDS, rank, stopped_in};
 use super::{Candidate, Event, Final, Goal, Learn, LearnError, Ledger, Spectator};
@@ -126,9 +126,15 @@ fn ended(
     let held_out = learn.shares.settings(learn.shares.finals);
     let experiment = winner.experiment(&held_out, seed)?;
     let place = learn.request.out.join(&folder);
-    let fitted = fit(&place, &experiment, &learn.recording, u64::MAX, spectator)?;
+    let fitted = fit(
+        &place,
+        &experiment,
+        &learn.recording,
+        Limit::NONE,
+        spectator,
+    )?;
     let (standing, beside) = match fitted {
-        Fitted::Stopped => return Ok(None),
+        Fitted::Stopped | Fitted::Late => return Ok(None),
         Fitted::Diverged => (None, None),
         Fitted::Model(model, _) => {
             let standing = bench.judge(&model)?;

@@ -22,11 +22,34 @@ pub(super) enum Fitted {
     Diverged,
     /// It was stopped, and stored.
     Stopped,
+    /// Its time was over.
+    Late,
 }
 
-/// Stops a training at a number of updates, or when the spectator asks to.
+/// How far a fit may go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit {
+    /// What is trained, to so many updates.
+    pub(super) updates: u64,
+    /// What is solved, to this time.
+    pub(super) time: Option<Instant>,
+}
+
+impl Limit {
+    /// To the end.
+    pub(super) const NONE: Limit = Limit {
+        updates: u64::MAX,
+        time: None,
+    };
+
+    fn is_over(self) -> bool {
+        self.time.is_some_and(|time| Instant::now() > time)
+    }
+}
+
+/// Stops a fit at its limit, or when the spectator asks to.
 struct Until<'a> {
-    updates: u64,
+    limit: Limit,
     spectator: &'a dyn Spectator,
     is_asked: bool,
 }
@@ -34,7 +57,7 @@ struct Until<'a> {
 impl Watch for Until<'_> {
     fn epoch(&mut self, epoch: &Epoch, _: &State) -> Control {
         self.is_asked |= self.spectator.asks_to_stop();
-        if self.is_asked || epoch.update >= self.updates {
+        if self.is_asked || epoch.update >= self.limit.updates {
             Control::Stop
         } else {
             Control::Continue
@@ -43,7 +66,7 @@ impl Watch for Until<'_> {
 
     fn progress(&mut self, _: Progress) -> Control {
         self.is_asked |= self.spectator.asks_to_stop();
-        if self.is_asked {
+        if self.is_asked || self.limit.is_over() {
             Control::Stop
         } else {
             Control::Continue
@@ -51,29 +74,32 @@ impl Watch for Until<'_> {
     }
 }
 
-/// Fits in a folder, as far as that has not been done, until so many updates are made.
+/// Fits in a folder, as far as that has not been done, to a limit.
 pub(super) fn fit(
     folder: &Path,
     experiment: &Experiment,
     recording: &Arc<Recording>,
-    updates: u64,
+    limit: Limit,
     spectator: &dyn Spectator,
 ) -> Result<Fitted, Error> {
     let run = Run::claim(folder, Task::new(experiment, recording.clone())?)?;
     // Interrupted between its stop and the mark: one epoch more would be another model.
     if let Ok(snapshot) = Snapshot::of(run.task(), folder)
-        && snapshot.update >= updates
+        && snapshot.update >= limit.updates
     {
         let model = snapshot.best.unwrap_or(snapshot.newest);
         return Ok(Fitted::Model(Box::new(model), snapshot.update));
     }
     let mut watch = Until {
-        updates,
+        limit,
         spectator,
         is_asked: false,
     };
     let trained = match run.train(&mut watch) {
-        Err(Error::Run(RunError::NotSolved { .. })) => return Ok(Fitted::Stopped),
+        Err(Error::Run(RunError::NotSolved { .. })) if watch.is_asked => {
+            return Ok(Fitted::Stopped);
+        }
+        Err(Error::Run(RunError::NotSolved { .. })) => return Ok(Fitted::Late),
         other => other?,
     };
     Ok(match trained.summary.outcome {

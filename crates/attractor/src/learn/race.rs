@@ -8,6 +8,7 @@
 //! ```
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use attractor_core::method;
 use attractor_core::progress::Unwatched;
@@ -16,7 +17,7 @@ use attractor_core::text::grouped_count;
 
 use super::bench::{Bench, STARTS};
 use super::candidates::candidates;
-use super::fit::{Fitted, fit, seconds_per_update, side_by_side, updates_per_epoch};
+use super::fit::{Fitted, Limit, fit, seconds_per_update, side_by_side, updates_per_epoch};
 use super::{Budget, Candidate, Event, Learn, LearnError, Ledger, Mark, Spectator};
 use crate::Error;
 use crate::evaluation::Cache;
@@ -41,6 +42,9 @@ const PLANNED: f64 = 0.75;
 
 /// The share of a budget in minutes after which nothing more is solved: the rest is for what is trained, and for the finals.
 const SOLVING: f64 = 0.5;
+
+/// Why what was not solved by then is out.
+const NO_TIME: &str = "no time was left for it";
 
 /// Fits of the winner from several seeds.
 pub(super) const SEEDS: u64 = 3;
@@ -98,9 +102,15 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// All that is solved at once, as far as there is time.
+    /// All that is solved at once, as far as there is time: of every method the first, then of every method the second, so that none is left out
+    /// because another one is slow.
     fn solved(&mut self) -> Result<(), Error> {
-        let open = self.open(|one| !one.is_trained() && one.marks.is_empty());
+        let mut open = self.open(|one| !one.is_trained() && one.marks.is_empty());
+        let place = |one: &Candidate| -> usize {
+            let number = one.name.rsplit('-').next();
+            number.and_then(|n| n.parse().ok()).unwrap_or(0)
+        };
+        open.sort_by_key(place);
         if open.is_empty() {
             return Ok(());
         }
@@ -233,8 +243,13 @@ impl<'a> Race<'a> {
             if spectator.asks_to_stop() {
                 return Ok(true);
             }
-            let attempt = if learn.is_late_for(one) {
-                Attempt::Out("no time was left for it".to_string())
+            let is_late = || {
+                learn
+                    .end_of_solving()
+                    .is_some_and(|end| Instant::now() > end)
+            };
+            let attempt = if !one.is_trained() && is_late() {
+                Attempt::Out(NO_TIME.to_string())
             } else {
                 attempted(learn, bench, one, updates(one), spectator)?
             };
@@ -314,13 +329,23 @@ fn attempted(
         Ok(experiment) => experiment,
     };
     let folder = learn.request.out.join(&one.name);
-    let most = if updates == 0 { u64::MAX } else { updates };
-    let fitted = match fit(&folder, &experiment, &learn.recording, most, spectator) {
+    let limit = match updates {
+        0 => Limit {
+            time: learn.end_of_solving(),
+            ..Limit::NONE
+        },
+        updates => Limit {
+            updates,
+            time: None,
+        },
+    };
+    let fitted = match fit(&folder, &experiment, &learn.recording, limit, spectator) {
         Err(Error::Experiment(error)) => return Ok(Attempt::Out(error.to_string())),
         other => other?,
     };
     Ok(match fitted {
         Fitted::Stopped => Attempt::Stopped,
+        Fitted::Late => Attempt::Out(NO_TIME.to_string()),
         Fitted::Diverged => Attempt::Out("training diverges".to_string()),
         Fitted::Model(model, made) => {
             let standing = bench.judge(&model)?;
@@ -367,12 +392,13 @@ struct RaceParts {
 }
 
 impl Learn {
-    /// Whether the time for what is solved at once is over.
-    fn is_late_for(&self, one: &Candidate) -> bool {
+    /// When the time for what is solved at once is over.
+    fn end_of_solving(&self) -> Option<Instant> {
         let Budget::Minutes(minutes) = self.request.budget else {
-            return false;
+            return None;
         };
-        !one.is_trained() && self.begun.elapsed().as_secs_f64() > SOLVING * 60.0 * minutes
+        let share = Duration::from_secs_f64(SOLVING * 60.0 * minutes);
+        Some(self.begun + share)
     }
 
     /// The parts of the race.
