@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode};
 
 use crate::command::{cargo, exit_code, root, succeeds};
 
-/// Both together: the library alone would be built with other features, and all that it needs with it.
-const AS_IN_TESTS: [&str; 4] = ["-p", "attractor-rs", "-p", "attractor-cli"];
+/// As the tests are built: other packages together would be built with other features, and all that they need with them.
+const AS_IN_TESTS: [&str; 1] = ["--workspace"];
 
 /// Packs a sweep's folder and makes the tables, makes the tables alone, or unpacks a file.
 pub(crate) fn run(words: &[String]) -> ExitCode {
