@@ -10,7 +10,7 @@
 //!
 //! Positions in random streams and on the schedule follow from the number of updates. The metadata hold the numbers that
 //! are not tensors, fingerprints of the data and the settings, and one of everything else, so that a file that was
-//! changed is told from one that was not.
+//! changed is distinguished from one that was not.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
